@@ -4,7 +4,7 @@
     the constraints, the claim holds of what the two networks compute at v. All rounding, of the box, the constraints and
     the thresholds to multiples of the unit 1 / grain, is done here and is part of what is proved. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Networks Bounds Relaxation Pulls Trees Confidence.
+From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Confidence.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -85,9 +85,9 @@ Definition obligations_of (g : positive) (m : nat) (c : claim) : list obligation
   | KeepsConfident _ t _ groups => ahead g m (Z.max 0 (down g t)) groups
   | Inequality _ _ most less => [[Limit 0 0 KD true (down g most) (negb less)]]
   end.
-Definition zero : fn := Fn 0 0 [].
+Definition zero : curve := Bent (Fn 0 0 []).
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
-  Layer 1 (map (fun r => Neuron zero (fst r) 0 (snd r) 0) rows).
+  Layer 1 (map (fun r => Neuron zero None (fst r) 0 (snd r) 0) rows).
 
 Definition sensible (c : claim) : bool :=
   match c with

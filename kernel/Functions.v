@@ -118,6 +118,29 @@ Proof.
   apply IZR_le in X, Y. unfold Rmin in G. destruct (Rle_dec _ _); lra.
 Qed.
 
+(** * Sums of multiples of two functions, and lines below them *)
+Definition times (q : Z) (ks : kinks) : kinks := map (fun k => (fst k, (q * snd k)%Z)) ks.
+Definition mixed (q : Z) (f : fn) (r : Z) (g : fn) : fn :=
+  (Fn (q * base f + r * base g) (q * shift f + r * shift g) (times q (kinks_of f) ++ times r (kinks_of g)))%Z.
+Lemma h_times q ks v : hR (times q ks) v = IZR q * hR ks v.
+Proof.
+  induction ks as [| [b s] ks IH]; simpl; [ring |]. rewrite IH, mult_IZR. destruct (Rle_dec v (IZR b)); ring.
+Qed.
+Lemma h_app ks js v : hR (ks ++ js) v = hR ks v + hR js v.
+Proof. induction ks as [| [b s] ks IH]; simpl; [ring |]. rewrite IH. ring. Qed.
+Definition low_mixed (q : Z) (f : fn) (r : Z) (g : fn) (a l u : Z) : Z :=
+  if ((q =? 0) && (r =? 0) && (a =? 0))%Z%bool then 0%Z else low_line (mixed q f r g) 1 a l u.
+Theorem low_mixed_ok q f r g a l u v : IZR l <= v <= IZR u ->
+  IZR q * fR f v + IZR r * fR g v >= IZR a * v + IZR (low_mixed q f r g a l u).
+Proof.
+  intros V. unfold low_mixed. destruct ((q =? 0) && (r =? 0) && (a =? 0))%Z%bool eqn:E.
+  { apply andb_prop in E. destruct E as [E A]. apply andb_prop in E. destruct E as [Q P].
+    apply Z.eqb_eq in Q, P, A. subst. lra. }
+  pose proof (low_line_ok (mixed q f r g) 1 a l u v V) as H.
+  set (c := low_line _ _ _ _ _) in *. clearbody c. unfold fR, mixed in H. cbn [base shift kinks_of] in H.
+  rewrite h_app, !h_times, !plus_IZR, !mult_IZR in H. unfold fR. lra.
+Qed.
+
 (** * Slopes *)
 Fixpoint slope_low (c : Z) (ks : kinks) (l u : Z) : Z :=
   (match ks with

@@ -5,7 +5,7 @@
     computes at the real input v. The kernel calculates in multiples of u: [post s n w] is the same with u = 1, and
     [outputs_scaled] says that outputs u s n (u w) = u post s n w. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions.
+From Kernel Require Import Functions Levels.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -43,19 +43,23 @@ Proof. destruct p; simpl; ring. Qed.
 
 (** * Pairs of networks, layers from the last to the first *)
 Inductive side := First | Second.
-Record neuron := Neuron { function : fn; row1 : list Z; bias1 : Z; row2 : list Z; bias2 : Z }.
+Record neuron := Neuron {
+  function : curve; other : option curve;      (* of the first network; of the second, if it is not the same one *)
+  row1 : list Z; bias1 : Z; row2 : list Z; bias2 : Z }.
+Definition curve_of (s : side) (k : neuron) : curve :=
+  match s, other k with Second, Some c => c | _, _ => function k end.
 Definition row (s : side) (k : neuron) := match s with First => row1 k | Second => row2 k end.
 Definition bias (s : side) (k : neuron) := match s with First => bias1 k | Second => bias2 k end.
 Record layer := Layer { denominator : positive; neurons : list neuron }.
 Definition net := list layer.
 
-(** What the networks compute: the meaning of all statements rests on these two definitions and [value], [dot]. *)
+(** What the networks compute: the meaning of all statements rests on these two definitions and [curve_value], [dot]. *)
 Definition argument (u : R) (s : side) (d : positive) (k : neuron) (X : list R) : R :=
   (dot (row s k) X + IZR (bias s k) * u) / IZR (Zpos d).
 Fixpoint outputs (u : R) (s : side) (n : net) (v : list R) : list R :=
   match n with
   | [] => v
-  | l :: n' => map (fun k => value u (function k) (argument u s (denominator l) k (outputs u s n' v))) (neurons l)
+  | l :: n' => map (fun k => curve_value u (curve_of s k) (argument u s (denominator l) k (outputs u s n' v))) (neurons l)
   end.
 
 (** The same in multiples of u. *)
@@ -64,7 +68,7 @@ Definition pre (s : side) (d : positive) (k : neuron) (X : list R) : R :=
 Fixpoint post (s : side) (n : net) (w : list R) : list R :=
   match n with
   | [] => w
-  | l :: n' => map (fun k => fR (function k) (pre s (denominator l) k (post s n' w))) (neurons l)
+  | l :: n' => map (fun k => cR (curve_of s k) (pre s (denominator l) k (post s n' w))) (neurons l)
   end.
 
 Lemma pos_IZR d : 0 < IZR (Zpos d).
@@ -73,25 +77,25 @@ Proof. apply IZR_lt. lia. Qed.
 Theorem outputs_scaled u s n w : 0 < u -> outputs u s n (map (Rmult u) w) = map (Rmult u) (post s n w).
 Proof.
   intros U. induction n as [| l n IH]; [reflexivity |]. simpl. rewrite IH, map_map. apply map_ext. intros k.
-  rewrite <- value_scaled by exact U. f_equal. unfold argument, pre. rewrite dot_scaled.
+  rewrite <- curve_value_scaled by exact U. f_equal. unfold argument, pre. rewrite dot_scaled.
   pose proof (pos_IZR (denominator l)). field. lra.
 Qed.
 
 (** * Well-formed: no row is longer than what it reads, functions have their kinks in order. *)
 Definition width (inputs : nat) (n : net) : nat := match n with [] => inputs | l :: _ => length (neurons l) end.
 Definition fits (m : nat) (k : neuron) : bool :=
-  ((length (row1 k) <=? m)%nat && (length (row2 k) <=? m)%nat && sorted (kinks_of (function k)))%bool.
+  ((length (row1 k) <=? m)%nat && (length (row2 k) <=? m)%nat && sound (function k) && sound (curve_of Second k))%bool.
 Fixpoint well_formed (inputs : nat) (n : net) : bool :=
   match n with
   | [] => true
   | l :: n' => (forallb (fits (width inputs n')) (neurons l) && well_formed inputs n')%bool
   end.
-Definition ordered (l : layer) : Prop := Forall (fun k => sorted (kinks_of (function k)) = true) (neurons l).
+Definition ordered (l : layer) : Prop := Forall (fun k => sound (function k) = true /\ sound (curve_of Second k) = true) (neurons l).
 Lemma well_formed_ordered inputs n : well_formed inputs n = true -> Forall ordered n.
 Proof.
   induction n as [| l n IH]; intros W; constructor; simpl in W; apply andb_prop in W; destruct W as [A B]; auto.
   apply Forall_forall. intros k K. rewrite forallb_forall in A. specialize (A k K).
-  unfold fits in A. apply andb_prop in A. tauto.
+  unfold fits in A. apply andb_prop in A. destruct A as [A A2]. apply andb_prop in A. tauto.
 Qed.
 Lemma outputs_length u s n v : length (outputs u s n v) = width (length v) n.
 Proof. destruct n; simpl; [reflexivity | apply map_length]. Qed.

@@ -7,7 +7,7 @@
     phase splits, of assumed violations and of guards are all choices of the hint. M is a common scale of the slopes, so
     that they are short. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
-From Kernel Require Import Functions Networks Bounds.
+From Kernel Require Import Functions Levels Networks Bounds.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -62,6 +62,20 @@ Record hint := Hint { link : Z; slope_x : Z; slope_y : Z; slope_d : Z }.
 Definition no_hint := Hint 0 0 0 0.
 Definition wish := (Z * Z)%type.      (* coefficients of x and y that are asked about *)
 
+(** q f2(y) - g f(y), of functions that are close to those of either network. *)
+Definition low_second (k : neuron) (q g a l u : Z) : Z :=
+  match other k with
+  | None => low_line (close (function k)) (q - g) a l u
+  | Some c => low_mixed q (close c) (- g) (close (function k)) a l u
+  end.
+Lemma low_second_ok k q g a l u y : IZR l <= y <= IZR u ->
+  IZR q * fR (close (curve_of Second k)) y - IZR g * fR (close (function k)) y >= IZR a * y + IZR (low_second k q g a l u).
+Proof.
+  intros V. unfold low_second, curve_of. destruct (other k) as [c |].
+  - pose proof (low_mixed_ok q (close c) (- g) (close (function k)) a l u y V) as B. rewrite opp_IZR in B. lra.
+  - pose proof (low_line_ok (close (function k)) (q - g) a l u y V) as B. rewrite minus_IZR in B. lra.
+Qed.
+
 (** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y. *)
 Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
   : Z * Z * list Z * list Z :=
@@ -72,9 +86,11 @@ Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o 
       let e := hd (0, 0)%Z o in
       let a := (slope_x t + slope_d t + fst e)%Z in
       let a' := (slope_y t - slope_d t + snd e)%Z in
-      ( (c + low_line (function k) (head p + link t) (M * slope_x t) (lx b) (ux b)
-           + low_line (function k) (head q - link t) (M * slope_y t) (ly b) (uy b)
-           + low_difference (function k) (- link t) (M * slope_d t) b)%Z
+      let f := close (function k) in
+      ( (c + low_line f (head p + link t) (M * slope_x t) (lx b) (ux b)
+           + low_second k (head q) (link t) (M * slope_y t) (ly b) (uy b)
+           + low_difference f (- link t) (M * slope_d t) b
+           + (low_error (function k) (head p) (lx b) (ux b) + low_error (curve_of Second k) (head q) (ly b) (uy b)))%Z
       , (cb + a * bias1 k + a' * bias2 k)%Z
       , add_times a (row1 k) p', add_times a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
@@ -92,11 +108,11 @@ Lemma wished_nil d ks X Y : wished [] d ks X Y = 0.
 Proof. destruct ks; reflexivity. Qed.
 
 Theorem relax_ok M d X Y : forall ks bs h o p q c cb p' q',
-  Forall (fun k => sorted (kinks_of (function k)) = true) ks ->
+  Forall (fun k => sound (function k) = true /\ sound (curve_of Second k) = true) ks ->
   Forall2 (fun k b => within b (pre First d k X) (pre Second d k Y)) ks bs ->
   relax M ks bs h o p q = (c, cb, p', q') ->
-  dot p (map (fun k => fR (function k) (pre First d k X)) ks)
-    + dot q (map (fun k => fR (function k) (pre Second d k Y)) ks) + IZR M * wished o d ks X Y
+  dot p (map (fun k => cR (curve_of First k) (pre First d k X)) ks)
+    + dot q (map (fun k => cR (curve_of Second k) (pre Second d k Y)) ks) + IZR M * wished o d ks X Y
   >= IZR c + IZR M * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
 Proof.
   pose proof (pos_IZR d) as HD.
@@ -107,14 +123,19 @@ Proof.
     specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_times.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o).
     set (x := pre First d k X) in *. set (y := pre Second d k Y) in *.
-    pose proof (low_line_ok (function k) (head p + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
-    pose proof (low_line_ok (function k) (head q - link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B.
-    pose proof (low_difference_ok (function k) (- link t) (M * slope_d t) _ _ _ HK H1) as C.
+    destruct HK as [K1 K2]. set (f := close (function k)) in *.
+    pose proof (low_line_ok f (head p + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
+    pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 H1) as C.
+    pose proof (low_error_ok (function k) (head p) _ _ _ K1 (proj1 H1)) as E1.
+    pose proof (low_error_ok (curve_of Second k) (head q) _ _ _ K2 (proj1 (proj2 H1))) as E2.
+    fold f in E1. change (curve_of First k) with (function k).
+    change (match other k with Some c => c | None => function k end) with (curve_of Second k).
+    pose proof (low_second_ok k (head q) (link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B. fold f in B.
     rewrite !plus_IZR, !mult_IZR, !plus_IZR, !minus_IZR.
-    rewrite plus_IZR, mult_IZR in A. rewrite minus_IZR, mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
+    rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
     set (S := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
     match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) = S
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
     { unfold S, x, y, pre, row, bias. field. lra. }
-    rewrite F. clear F. generalize dependent (fR (function k) x). generalize dependent (fR (function k) y). intros. lra.
+    rewrite F. clear F. lra.
 Qed.

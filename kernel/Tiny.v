@@ -1,11 +1,11 @@
 (** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)
 From Coq Require Import ZArith List.
-From Kernel Require Import Functions Networks Bounds Relaxation Pulls Trees Claims.
+From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Claims.
 Import ListNotations.
 Open Scope Z_scope.
 
 Module Tiny_clip.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(8)%Z; (6)%Z; (-1)%Z; (2)%Z] (131072)%Z [(9)%Z; (6)%Z; (-1)%Z; (2)%Z] (114688)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(5)%Z; (-11)%Z] (-458752)%Z [(4)%Z; (-12)%Z] (-442368)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(13)%Z; (-1)%Z] (262144)%Z [(13)%Z; (-1)%Z] (262144)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(-10)%Z; (-15)%Z] (262144)%Z [(-11)%Z; (-15)%Z] (262144)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(-2)%Z; (-9)%Z] (-393216)%Z [(-2)%Z; (-9)%Z] (-409600)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(8)%Z; (6)%Z; (-1)%Z; (2)%Z] (131072)%Z [(9)%Z; (6)%Z; (-1)%Z; (2)%Z] (114688)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(5)%Z; (-11)%Z] (-458752)%Z [(4)%Z; (-12)%Z] (-442368)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(13)%Z; (-1)%Z] (262144)%Z [(13)%Z; (-1)%Z] (262144)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(-10)%Z; (-15)%Z] (262144)%Z [(-11)%Z; (-15)%Z] (262144)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(-2)%Z; (-9)%Z] (-393216)%Z [(-2)%Z; (-9)%Z] (-409600)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((1)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;
@@ -60,7 +60,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_clip.
 
 Module Tiny_confident.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-4)%Z; (11)%Z; (-12)%Z] (196608)%Z [(-4)%Z; (11)%Z; (-12)%Z] (180224)%Z; Neuron (Fn (1)%Z (0)%Z []) [(1)%Z; (-8)%Z; (14)%Z] (196608)%Z [(1)%Z; (-9)%Z; (13)%Z] (180224)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(9)%Z; (16)%Z] (327680)%Z [(10)%Z; (17)%Z] (344064)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-14)%Z; (-3)%Z] (-524288)%Z [(-14)%Z; (-3)%Z] (-524288)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(8)%Z; (-16)%Z] (-196608)%Z [(8)%Z; (-16)%Z] (-196608)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-4)%Z; (11)%Z; (-12)%Z] (196608)%Z [(-4)%Z; (11)%Z; (-12)%Z] (180224)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(1)%Z; (-8)%Z; (14)%Z] (196608)%Z [(1)%Z; (-9)%Z; (13)%Z] (180224)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(9)%Z; (16)%Z] (327680)%Z [(10)%Z; (17)%Z] (344064)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-14)%Z; (-3)%Z] (-524288)%Z [(-14)%Z; (-3)%Z] (-524288)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(8)%Z; (-16)%Z] (-196608)%Z [(8)%Z; (-16)%Z] (-196608)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsConfident ((55)%Z, 100%positive) ((841591)%Z, 4194304%positive) 10%nat [[(1%nat, ((1)%Z, ((841591)%Z, 4194304%positive)))]; [(0%nat, ((1)%Z, ((0)%Z, 1%positive))); (1%nat, ((1)%Z, ((0)%Z, 1%positive)))]]).
 Definition records := [
   RForward 2%nat;
@@ -84,7 +84,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_confident.
 
 Module Tiny_constraint.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (65536)%Z [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (49152)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(6)%Z; (-9)%Z] (-524288)%Z [(6)%Z; (-10)%Z] (-507904)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(15)%Z; (-14)%Z] (-524288)%Z [(16)%Z; (-14)%Z] (-540672)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (12)%Z] (-65536)%Z [(11)%Z; (11)%Z] (-49152)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-12)%Z; (-11)%Z] (-458752)%Z [(-13)%Z; (-11)%Z] (-458752)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (65536)%Z [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (49152)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(6)%Z; (-9)%Z] (-524288)%Z [(6)%Z; (-10)%Z] (-507904)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(15)%Z; (-14)%Z] (-524288)%Z [(16)%Z; (-14)%Z] (-540672)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(10)%Z; (12)%Z] (-65536)%Z [(11)%Z; (11)%Z] (-49152)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-12)%Z; (-11)%Z] (-458752)%Z [(-13)%Z; (-11)%Z] (-458752)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((1)%Z, 4%positive))] (Distance [0%nat] ((3)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;
@@ -113,7 +113,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_constraint.
 
 Module Tiny_deep.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (-4)%Z; (-8)%Z] (-393216)%Z [(14)%Z; (-5)%Z; (-8)%Z] (-409600)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(1)%Z; (10)%Z; (-9)%Z] (196608)%Z [(0)%Z; (11)%Z; (-8)%Z] (196608)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-10)%Z; (2)%Z; (16)%Z] (131072)%Z [(-9)%Z; (2)%Z; (16)%Z] (114688)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (10)%Z; (7)%Z] (393216)%Z [(10)%Z; (10)%Z; (8)%Z] (393216)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (-5)%Z] (458752)%Z [(4)%Z; (-4)%Z] (442368)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (13)%Z] (196608)%Z [(10)%Z; (14)%Z] (180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-3)%Z; (-1)%Z] (196608)%Z [(-4)%Z; (-1)%Z] (196608)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(14)%Z; (-4)%Z; (-8)%Z] (-393216)%Z [(14)%Z; (-5)%Z; (-8)%Z] (-409600)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(1)%Z; (10)%Z; (-9)%Z] (196608)%Z [(0)%Z; (11)%Z; (-8)%Z] (196608)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-10)%Z; (2)%Z; (16)%Z] (131072)%Z [(-9)%Z; (2)%Z; (16)%Z] (114688)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(10)%Z; (10)%Z; (7)%Z] (393216)%Z [(10)%Z; (10)%Z; (8)%Z] (393216)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(4)%Z; (-5)%Z] (458752)%Z [(4)%Z; (-4)%Z] (442368)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(10)%Z; (13)%Z] (196608)%Z [(10)%Z; (14)%Z] (180224)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-3)%Z; (-1)%Z] (196608)%Z [(-4)%Z; (-1)%Z] (196608)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).
 Definition records := [
   RForward 3%nat;
@@ -158,7 +158,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_deep.
 
 Module Tiny_distance.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(9)%Z; (-14)%Z; (-1)%Z] (196608)%Z [(9)%Z; (-14)%Z; (-1)%Z] (180224)%Z; Neuron (Fn (1)%Z (0)%Z []) [(-13)%Z; (-14)%Z; (15)%Z] (131072)%Z [(-13)%Z; (-14)%Z; (16)%Z] (114688)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-7)%Z; (5)%Z] (0)%Z [(-6)%Z; (4)%Z] (0)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (3)%Z] (-196608)%Z [(3)%Z; (3)%Z] (-180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(3)%Z; (14)%Z] (-196608)%Z [(2)%Z; (13)%Z] (-180224)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(9)%Z; (-14)%Z; (-1)%Z] (196608)%Z [(9)%Z; (-14)%Z; (-1)%Z] (180224)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-13)%Z; (-14)%Z; (15)%Z] (131072)%Z [(-13)%Z; (-14)%Z; (16)%Z] (114688)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-7)%Z; (5)%Z] (0)%Z [(-6)%Z; (4)%Z] (0)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(4)%Z; (3)%Z] (-196608)%Z [(3)%Z; (3)%Z] (-180224)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(3)%Z; (14)%Z] (-196608)%Z [(2)%Z; (13)%Z] (-180224)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat; 1%nat] ((3)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;
@@ -181,7 +181,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_distance.
 
 Module Tiny_first.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-11)%Z; (-16)%Z; (-7)%Z] (196608)%Z [(-12)%Z; (-17)%Z; (-7)%Z] (212992)%Z; Neuron (Fn (1)%Z (0)%Z []) [(13)%Z; (8)%Z; (-11)%Z] (-458752)%Z [(13)%Z; (8)%Z; (-11)%Z] (-475136)%Z; Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (-11)%Z; (1)%Z] (458752)%Z [(15)%Z; (-12)%Z; (0)%Z] (442368)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-2)%Z; (10)%Z] (-65536)%Z [(-2)%Z; (9)%Z] (-81920)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(1)%Z; (-10)%Z] (458752)%Z [(1)%Z; (-10)%Z] (475136)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(8)%Z; (-1)%Z] (-393216)%Z [(8)%Z; (-1)%Z] (-409600)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-11)%Z; (-16)%Z; (-7)%Z] (196608)%Z [(-12)%Z; (-17)%Z; (-7)%Z] (212992)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(13)%Z; (8)%Z; (-11)%Z] (-458752)%Z [(13)%Z; (8)%Z; (-11)%Z] (-475136)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(14)%Z; (-11)%Z; (1)%Z] (458752)%Z [(15)%Z; (-12)%Z; (0)%Z] (442368)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-2)%Z; (10)%Z] (-65536)%Z [(-2)%Z; (9)%Z] (-81920)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(1)%Z; (-10)%Z] (458752)%Z [(1)%Z; (-10)%Z] (475136)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(8)%Z; (-1)%Z] (-393216)%Z [(8)%Z; (-1)%Z] (-409600)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsFirst ((1)%Z, 8%positive)).
 Definition records := [
   RForward 2%nat;
@@ -239,7 +239,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_first.
 
 Module Tiny_inequality.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-15)%Z; (-16)%Z; (-5)%Z] (327680)%Z [(-16)%Z; (-16)%Z; (-5)%Z] (344064)%Z; Neuron (Fn (1)%Z (0)%Z []) [(7)%Z; (5)%Z; (-3)%Z] (-262144)%Z [(7)%Z; (6)%Z; (-2)%Z] (-278528)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(13)%Z; (-12)%Z] (-393216)%Z [(13)%Z; (-13)%Z] (-393216)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-7)%Z; (-4)%Z] (-524288)%Z [(-7)%Z; (-4)%Z] (-507904)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(13)%Z; (-8)%Z] (393216)%Z [(13)%Z; (-9)%Z] (393216)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-15)%Z; (-16)%Z; (-5)%Z] (327680)%Z [(-16)%Z; (-16)%Z; (-5)%Z] (344064)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(7)%Z; (5)%Z; (-3)%Z] (-262144)%Z [(7)%Z; (6)%Z; (-2)%Z] (-278528)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(13)%Z; (-12)%Z] (-393216)%Z [(13)%Z; (-13)%Z] (-393216)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-7)%Z; (-4)%Z] (-524288)%Z [(-7)%Z; (-4)%Z] (-507904)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(13)%Z; (-8)%Z] (393216)%Z [(13)%Z; (-9)%Z] (393216)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Inequality [(1)%Z; (0)%Z] [(-1)%Z; (0)%Z] ((3)%Z, 16%positive) true).
 Definition records := [
   RForward 2%nat;
@@ -251,7 +251,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_inequality.
 
 Module Tiny_leaky.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(3)%Z; (15)%Z; (0)%Z] (327680)%Z [(2)%Z; (15)%Z; (0)%Z] (327680)%Z; Neuron (Fn (1)%Z (0)%Z []) [(2)%Z; (-7)%Z; (14)%Z] (-524288)%Z [(1)%Z; (-6)%Z; (14)%Z] (-540672)%Z]; Layer 16%positive [Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(4)%Z; (-7)%Z] (131072)%Z [(5)%Z; (-7)%Z] (131072)%Z; Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(11)%Z; (-2)%Z] (458752)%Z [(11)%Z; (-2)%Z] (475136)%Z; Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(8)%Z; (8)%Z] (-196608)%Z [(9)%Z; (9)%Z] (-196608)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(3)%Z; (15)%Z; (0)%Z] (327680)%Z [(2)%Z; (15)%Z; (0)%Z] (327680)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(2)%Z; (-7)%Z; (14)%Z] (-524288)%Z [(1)%Z; (-6)%Z; (14)%Z] (-540672)%Z]; Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)])) None [(4)%Z; (-7)%Z] (131072)%Z [(5)%Z; (-7)%Z] (131072)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)])) None [(11)%Z; (-2)%Z] (458752)%Z [(11)%Z; (-2)%Z] (475136)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)])) None [(8)%Z; (8)%Z] (-196608)%Z [(9)%Z; (9)%Z] (-196608)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat; 1%nat] ((11)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;
@@ -281,8 +281,21 @@ Lemma refused : check question (removelast records) = false. Proof. vm_compute. 
 Definition proved := check_ok question records accepted.
 End Tiny_leaky.
 
+Module Tiny_levels.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(2)%Z; (-1)%Z; (1)%Z] (0)%Z [(2)%Z; (-1)%Z; (1)%Z] (0)%Z]; Layer 4%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(3)%Z; (-2)%Z] (0)%Z [(3)%Z; (-2)%Z] (0)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(1)%Z; (2)%Z] (1024)%Z [(1)%Z; (2)%Z] (1024)%Z; Neuron (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven)) None [(0)%Z; (4)%Z] (0)%Z [(0)%Z; (5)%Z] (0)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 4%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (16777216)%Z (0)%Z (0)%Z (-16777216)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (4194304)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_levels.
+
 Module Tiny_manhattan.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-1)%Z; (-14)%Z; (14)%Z] (-458752)%Z [(-1)%Z; (-14)%Z; (14)%Z] (-475136)%Z; Neuron (Fn (1)%Z (0)%Z []) [(-15)%Z; (13)%Z; (14)%Z] (-262144)%Z [(-16)%Z; (13)%Z; (14)%Z] (-262144)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (13)%Z] (393216)%Z [(3)%Z; (13)%Z] (376832)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-6)%Z; (-12)%Z] (196608)%Z [(-6)%Z; (-12)%Z] (180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(0)%Z; (-9)%Z] (0)%Z [(0)%Z; (-9)%Z] (16384)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-1)%Z; (-14)%Z; (14)%Z] (-458752)%Z [(-1)%Z; (-14)%Z; (14)%Z] (-475136)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-15)%Z; (13)%Z; (14)%Z] (-262144)%Z [(-16)%Z; (13)%Z; (14)%Z] (-262144)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(4)%Z; (13)%Z] (393216)%Z [(3)%Z; (13)%Z] (376832)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-6)%Z; (-12)%Z] (196608)%Z [(-6)%Z; (-12)%Z] (180224)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(0)%Z; (-9)%Z] (0)%Z [(0)%Z; (-9)%Z] (16384)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Manhattan [0%nat; 1%nat] ((1)%Z, 8%positive)).
 Definition records := [
   RForward 2%nat;
@@ -305,7 +318,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_manhattan.
 
 Module Tiny_size.
-Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (6)%Z; (-16)%Z] (327680)%Z [(14)%Z; (6)%Z; (-15)%Z] (327680)%Z]; Layer 16%positive [Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(6)%Z; (2)%Z] (327680)%Z [(6)%Z; (3)%Z] (311296)%Z; Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(-3)%Z; (-5)%Z] (262144)%Z [(-4)%Z; (-6)%Z] (245760)%Z; Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(-14)%Z; (-5)%Z] (-131072)%Z [(-14)%Z; (-6)%Z] (-131072)%Z]].
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(14)%Z; (6)%Z; (-16)%Z] (327680)%Z [(14)%Z; (6)%Z; (-15)%Z] (327680)%Z]; Layer 16%positive [Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(6)%Z; (2)%Z] (327680)%Z [(6)%Z; (3)%Z] (311296)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(-3)%Z; (-5)%Z] (262144)%Z [(-4)%Z; (-6)%Z] (245760)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(-14)%Z; (-5)%Z] (-131072)%Z [(-14)%Z; (-6)%Z] (-131072)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;

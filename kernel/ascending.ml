@@ -19,22 +19,22 @@ let blocks = 10
 let x_up, y_up, d_up, through, more_x, more_y, more_d = (0, 2, 4, 6, 7, 8, 9)
 
 (* Slopes of the usual lines of a neuron, into its places. *)
-let usual_slopes f (k : known) lines m i =
+let usual_slopes f h (k : known) lines m i =
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
   let set block v = lines.((block * m) + i) <- v in
   set x_up (slope f 1.0 lx ux); set (x_up + 1) (slope f (-1.0) lx ux);
-  set y_up (slope f 1.0 ly uy); set (y_up + 1) (slope f (-1.0) ly uy);
+  set y_up (slope h 1.0 ly uy); set (y_up + 1) (slope h (-1.0) ly uy);
   let least, most = steepest f (Lines.lesser lx ly) (Lines.greater ux uy) in
   set d_up (slope (difference least most 1.0) 1.0 ld ud);
   set (d_up + 1) (slope (difference least most (-1.0)) (-1.0) ld ud);
-  set through (if (bent f lx ux && bent f ly uy) || least = most then 1.0 else 0.0);
+  set through (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) then 1.0 else 0.0);
   set more_x 0.0; set more_y 0.0; set more_d 0.0
 
 let first_choices layers knowns facts =
   let lines_of j (layer : layer) =
     let m = Array.length layer.shapes in
     let lines = Array.make (blocks * m) 0.0 in
-    if j > 0 then Array.iteri (fun i f -> usual_slopes f knowns.(j) lines m i) layer.shapes;
+    if j > 0 then Array.iteri (fun i f -> usual_slopes f layer.others.(i) knowns.(j) lines m i) layer.shapes;
     lines
   in
   let weights = Array.mapi (fun n fact -> if n = 0 || fact.row = facts.(0).row then 1.0 else 0.0) facts in
@@ -48,7 +48,8 @@ let inherited layers knowns above =
       Array.iteri
         (fun i f ->
           let k : known = knowns.(j) in
-          if not (bent f k.lx.(i) k.ux.(i) && bent f k.ly.(i) k.uy.(i)) then usual_slopes f k lines m i)
+          if not (bent f k.lx.(i) k.ux.(i) && bent layer.others.(i) k.ly.(i) k.uy.(i)) then
+            usual_slopes f layer.others.(i) k lines m i)
         layer.shapes;
     lines
   in
@@ -126,24 +127,25 @@ let evaluate goal choices =
     let m = Array.length layer.shapes in
     chosen.(j) <- Array.init m (fun i ->
       let line = line_of choices m j i p.(i) q.(i) in
-      let { g; a; b; s } = line and f = layer.shapes.(i) in
+      let { g; a; b; s } = line and f = layer.shapes.(i) and h = layer.others.(i) in
       let pi = p.(i) +. g and qi = q.(i) -. g in
+      bound := !bound +. (p.(i) *. rounding f p.(i) k.lx.(i) k.ux.(i)) +. (q.(i) *. rounding h q.(i) k.ly.(i) k.uy.(i));
       if pi <> 0.0 || a <> 0.0 then begin
         let v = lowest_place f pi a k.lx.(i) k.ux.(i) in
         at.(i) <- v;
         bound := !bound +. (pi *. value f v) -. (a *. v)
       end;
       if qi <> 0.0 || b <> 0.0 then begin
-        let v = lowest_place f qi b k.ly.(i) k.uy.(i) in
+        let v = lowest_place h qi b k.ly.(i) k.uy.(i) in
         at.(m + i) <- v;
-        bound := !bound +. (qi *. value f v) -. (b *. v)
+        bound := !bound +. (qi *. value h v) -. (b *. v)
       end;
       if g <> 0.0 || s <> 0.0 then begin
         let least, most = steepest f (Lines.lesser k.lx.(i) k.ly.(i)) (Lines.greater k.ux.(i) k.uy.(i)) in
-        let h = difference least most (-.g) in
-        let v = lowest_place h (-.g) s k.ld.(i) k.ud.(i) in
+        let between = difference least most (-.g) in
+        let v = lowest_place between (-.g) s k.ld.(i) k.ud.(i) in
         at.((2 * m) + i) <- v;
-        bound := !bound -. (g *. value h v) -. (s *. v)
+        bound := !bound -. (g *. value between v) -. (s *. v)
       end;
       through j i (a +. s) (b -. s);
       line);
@@ -167,7 +169,8 @@ let subgradients goal choices (_, ps, qs, chosen, places, corner) =
     let m = Array.length layer.shapes in
     let next_x = Array.make m 0.0 and next_y = Array.make m 0.0 in
     for i = 0 to m - 1 do
-      let f = layer.shapes.(i) and p = ps.(j).(i) and q = qs.(j).(i) and { g; a; b; s } = chosen.(j).(i) in
+      let f = layer.shapes.(i) and h = layer.others.(i) in
+      let p = ps.(j).(i) and q = qs.(j).(i) and { g; a; b; s } = chosen.(j).(i) in
       let x = (dot layer.rows1.(i) !xs +. layer.biases1.(i)) /. layer.denominator in
       let y = (dot layer.rows2.(i) !ys +. layer.biases2.(i)) /. layer.denominator in
       let set block v = into.((block * m) + i) <- v and get block = lines.((block * m) + i) in
@@ -182,7 +185,7 @@ let subgradients goal choices (_, ps, qs, chosen, places, corner) =
         (if used then value f v else value f quantity) +. (sign coefficient *. get block *. by_slope)
       in
       let by_p = along f (pi <> 0.0 || a <> 0.0) at.(i) x_up more_x pi x in
-      let by_q = along f (qi <> 0.0 || b <> 0.0) at.(m + i) y_up more_y qi y in
+      let by_q = along h (qi <> 0.0 || b <> 0.0) at.(m + i) y_up more_y qi y in
       let least, most = steepest f (Lines.lesser k.lx.(i) k.ly.(i)) (Lines.greater k.ux.(i) k.uy.(i)) in
       let by_t =
         if p *. q >= 0.0 && s = 0.0 then 0.0
@@ -193,8 +196,8 @@ let subgradients goal choices (_, ps, qs, chosen, places, corner) =
       let by_g = by_p -. by_q -. by_t in
       set through (shared *. by_g);
       let part = get through in
-      next_x.(i) <- by_p -. (if shared <> 0.0 && Float.abs p < Float.abs q then part *. by_g else 0.0);
-      next_y.(i) <- by_q +. (if shared <> 0.0 && Float.abs p >= Float.abs q then part *. by_g else 0.0)
+      next_x.(i) <- by_p +. rounding f p k.lx.(i) k.ux.(i) -. (if shared <> 0.0 && Float.abs p < Float.abs q then part *. by_g else 0.0);
+      next_y.(i) <- by_q +. rounding h q k.ly.(i) k.uy.(i) +. (if shared <> 0.0 && Float.abs p >= Float.abs q then part *. by_g else 0.0)
     done;
     xs := next_x;
     ys := next_y
@@ -222,15 +225,16 @@ let steps goal choices ps qs =
         for i = 0 to m - 1 do mean := !mean +. Float.abs ps.(j).(i) +. Float.abs qs.(j).(i) done;
         let size = 0.05 *. !mean /. float_of_int (max 1 (2 * m)) in
         for i = 0 to m - 1 do
-          let f = goal.layers.(j).shapes.(i) and set block v = step.((block * m) + i) <- v in
-          let open_x = bent f k.lx.(i) k.ux.(i) and open_y = bent f k.ly.(i) k.uy.(i) in
+          let f = goal.layers.(j).shapes.(i) and h = goal.layers.(j).others.(i) in
+          let set block v = step.((block * m) + i) <- v in
+          let open_x = bent f k.lx.(i) k.ux.(i) and open_y = bent h k.ly.(i) k.uy.(i) in
           let least, most = steepest f (Lines.lesser k.lx.(i) k.ly.(i)) (Lines.greater k.ux.(i) k.uy.(i)) in
           let range = 0.1 *. (most -. least) in
           if open_x then (set x_up range; set (x_up + 1) range);
           if open_y then (set y_up range; set (y_up + 1) range);
-          if range > 0.0 then (set d_up range; set (d_up + 1) range; set through 0.1);
+          if range > 0.0 then (set d_up range; set (d_up + 1) range; if alike f h k.ly.(i) k.uy.(i) then set through 0.1);
           if cut_at_kink f k.lx.(i) k.ux.(i) then set more_x size;
-          if cut_at_kink f k.ly.(i) k.uy.(i) then set more_y size;
+          if cut_at_kink h k.ly.(i) k.uy.(i) then set more_y size;
           if k.ld.(i) = 0.0 || k.ud.(i) = 0.0 then set more_d size
         done
       end;

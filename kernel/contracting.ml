@@ -110,7 +110,7 @@ let raise_neurons state (known : Relaxing.known array) obligation choices found 
     let k = known.(t) in
     Array.iteri
       (fun i f ->
-        let bent_x () = Lines.bent f k.lx.(i) k.ux.(i) and bent_y () = Lines.bent f k.ly.(i) k.uy.(i) in
+        let bent_x () = Lines.bent f k.lx.(i) k.ux.(i) and bent_y () = Lines.bent state.layers.(t).others.(i) k.ly.(i) k.uy.(i) in
         let both kind = raise_one t i kind true; raise_one t i kind false in
         if bent_x () then both Kernel.KX;
         if bent_y () then both KY;

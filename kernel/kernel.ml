@@ -558,6 +558,30 @@ let low_line f p a l u =
   then Big_int_Z.zero_big_int
   else low f p a f.kinks_of l u
 
+(** val times : Big_int_Z.big_int -> kinks -> kinks **)
+
+let times q ks =
+  map (fun k -> ((fst k), (Z.mul q (snd k)))) ks
+
+(** val mixed : Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> fn **)
+
+let mixed q f r g =
+  { base = (Z.add (Z.mul q f.base) (Z.mul r g.base)); shift =
+    (Z.add (Z.mul q f.shift) (Z.mul r g.shift)); kinks_of =
+    (app (times q f.kinks_of) (times r g.kinks_of)) }
+
+(** val low_mixed :
+    Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let low_mixed q f r g a l u =
+  if (&&)
+       ((&&) (Big_int_Z.eq_big_int q Big_int_Z.zero_big_int)
+         (Big_int_Z.eq_big_int r Big_int_Z.zero_big_int))
+       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+  then Big_int_Z.zero_big_int
+  else low_line (mixed q f r g) Big_int_Z.unit_big_int a l u
+
 (** val slope_low :
     Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int **)
@@ -608,6 +632,90 @@ let steepest_down f l u =
 let steepest_up f l u =
   slope_high f.base f.kinks_of l u
 
+type mode =
+| HalfEven
+| HalfAway
+| HalfZero
+| Down
+| Up
+| ToZero
+| FromZero
+
+(** val halves : mode -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let halves = function
+| Down ->
+  ((Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)), Big_int_Z.zero_big_int)
+| Up ->
+  (Big_int_Z.zero_big_int, (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))
+| ToZero ->
+  ((Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)), (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))
+| FromZero ->
+  ((Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)), (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))
+| _ ->
+  ((Big_int_Z.minus_big_int Big_int_Z.unit_big_int), Big_int_Z.unit_big_int)
+
+type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
+              least_level : Big_int_Z.big_int;
+              greatest_level : Big_int_Z.big_int; rounding : mode }
+
+type curve =
+| Bent of fn
+| Levels of grid
+
+(** val ends : grid -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let ends g =
+  ((Z.mul g.size (Z.sub g.least_level g.zero_point)),
+    (Z.mul g.size (Z.sub g.greatest_level g.zero_point)))
+
+(** val close : curve -> fn **)
+
+let close = function
+| Bent f -> f
+| Levels g ->
+  { base = Big_int_Z.zero_big_int; shift = (fst (ends g)); kinks_of =
+    (((fst (ends g)), Big_int_Z.unit_big_int) :: (((snd (ends g)),
+    (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)) :: [])) }
+
+(** val sound : curve -> bool **)
+
+let sound c =
+  sorted (close c).kinks_of
+
+(** val errors :
+    grid -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let errors g l u =
+  if (||) (Big_int_Z.le_big_int (snd (ends g)) l)
+       (Big_int_Z.le_big_int u (fst (ends g)))
+  then (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+  else let (a, b) = halves g.rounding in
+       ((Z.div (Z.mul a g.size) (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int)),
+       (Z.opp
+         (Z.div (Z.mul (Z.opp b) g.size) (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int))))
+
+(** val low_error :
+    curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let low_error c p l u =
+  match c with
+  | Bent _ -> Big_int_Z.zero_big_int
+  | Levels g ->
+    if Big_int_Z.eq_big_int p Big_int_Z.zero_big_int
+    then Big_int_Z.zero_big_int
+    else let (a, b) = errors g l u in Z.min (Z.mul p a) (Z.mul p b)
+
 (** val add_row :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list **)
@@ -635,9 +743,22 @@ let head = function
 | [] -> Big_int_Z.zero_big_int
 | a :: _ -> a
 
-type neuron = { function0 : fn; row1 : Big_int_Z.big_int list;
-                bias1 : Big_int_Z.big_int; row2 : Big_int_Z.big_int list;
-                bias2 : Big_int_Z.big_int }
+type side =
+| First
+| Second
+
+type neuron = { function0 : curve; other : curve option;
+                row1 : Big_int_Z.big_int list; bias1 : Big_int_Z.big_int;
+                row2 : Big_int_Z.big_int list; bias2 : Big_int_Z.big_int }
+
+(** val curve_of : side -> neuron -> curve **)
+
+let curve_of s k =
+  match s with
+  | First -> k.function0
+  | Second -> (match k.other with
+               | Some c -> c
+               | None -> k.function0)
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 
@@ -652,8 +773,9 @@ let width inputs = function
 (** val fits : nat -> neuron -> bool **)
 
 let fits m k =
-  (&&) ((&&) (Nat.leb (length k.row1) m) (Nat.leb (length k.row2) m))
-    (sorted k.function0.kinks_of)
+  (&&)
+    ((&&) ((&&) (Nat.leb (length k.row1) m) (Nat.leb (length k.row2) m))
+      (sound k.function0)) (sound (curve_of Second k))
 
 (** val well_formed : nat -> net -> bool **)
 
@@ -810,6 +932,15 @@ let no_hint =
 
 type wish = Big_int_Z.big_int * Big_int_Z.big_int
 
+(** val low_second :
+    neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let low_second k q g a l u =
+  match k.other with
+  | Some c -> low_mixed q (close c) (Z.opp g) (close k.function0) a l u
+  | None -> low_line (close k.function0) (Z.sub q g) a l u
+
 (** val relax :
     Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
     -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -830,14 +961,17 @@ let rec relax m ks bs h o p q =
        let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
        let a = Z.add (Z.add t.slope_x t.slope_d) (fst e) in
        let a' = Z.add (Z.sub t.slope_y t.slope_d) (snd e) in
+       let f = close k.function0 in
        ((((Z.add
             (Z.add
-              (Z.add c
-                (low_line k.function0 (Z.add (head p) t.link)
-                  (Z.mul m t.slope_x) b.lx b.ux))
-              (low_line k.function0 (Z.sub (head q) t.link)
-                (Z.mul m t.slope_y) b.ly b.uy))
-            (low_difference k.function0 (Z.opp t.link) (Z.mul m t.slope_d) b)),
+              (Z.add
+                (Z.add c
+                  (low_line f (Z.add (head p) t.link) (Z.mul m t.slope_x)
+                    b.lx b.ux))
+                (low_second k (head q) t.link (Z.mul m t.slope_y) b.ly b.uy))
+              (low_difference f (Z.opp t.link) (Z.mul m t.slope_d) b))
+            (Z.add (low_error k.function0 (head p) b.lx b.ux)
+              (low_error (curve_of Second k) (head q) b.ly b.uy))),
        (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
        (add_times a k.row1 p')), (add_times a' k.row2 q')))
 
@@ -1373,18 +1507,18 @@ let obligations_of g m = function
   ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
     (down g most); strict = (negb less) } :: []) :: []
 
-(** val zero : fn **)
+(** val zero : curve **)
 
 let zero =
-  { base = Big_int_Z.zero_big_int; shift = Big_int_Z.zero_big_int; kinks_of =
-    [] }
+  Bent { base = Big_int_Z.zero_big_int; shift = Big_int_Z.zero_big_int;
+    kinks_of = [] }
 
 (** val claim_layer :
     (Big_int_Z.big_int list * Big_int_Z.big_int list) list -> layer **)
 
 let claim_layer rows =
   { denominator = Big_int_Z.unit_big_int; neurons =
-    (map (fun r -> { function0 = zero; row1 = (fst r); bias1 =
+    (map (fun r -> { function0 = zero; other = None; row1 = (fst r); bias1 =
       Big_int_Z.zero_big_int; row2 = (snd r); bias2 =
       Big_int_Z.zero_big_int }) rows) }
 

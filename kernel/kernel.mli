@@ -145,6 +145,14 @@ val low_line :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int
 
+val times : Big_int_Z.big_int -> kinks -> kinks
+
+val mixed : Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> fn
+
+val low_mixed :
+  Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
 val slope_low :
   Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
@@ -161,6 +169,39 @@ val steepest_down :
 val steepest_up :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+type mode =
+| HalfEven
+| HalfAway
+| HalfZero
+| Down
+| Up
+| ToZero
+| FromZero
+
+val halves : mode -> Big_int_Z.big_int * Big_int_Z.big_int
+
+type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
+              least_level : Big_int_Z.big_int;
+              greatest_level : Big_int_Z.big_int; rounding : mode }
+
+type curve =
+| Bent of fn
+| Levels of grid
+
+val ends : grid -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val close : curve -> fn
+
+val sound : curve -> bool
+
+val errors :
+  grid -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val low_error :
+  curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
 val add_row :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list
@@ -171,9 +212,15 @@ val add_times :
 
 val head : Big_int_Z.big_int list -> Big_int_Z.big_int
 
-type neuron = { function0 : fn; row1 : Big_int_Z.big_int list;
-                bias1 : Big_int_Z.big_int; row2 : Big_int_Z.big_int list;
-                bias2 : Big_int_Z.big_int }
+type side =
+| First
+| Second
+
+type neuron = { function0 : curve; other : curve option;
+                row1 : Big_int_Z.big_int list; bias1 : Big_int_Z.big_int;
+                row2 : Big_int_Z.big_int list; bias2 : Big_int_Z.big_int }
+
+val curve_of : side -> neuron -> curve
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 
@@ -232,6 +279,10 @@ type hint = { link : Big_int_Z.big_int; slope_x : Big_int_Z.big_int;
 val no_hint : hint
 
 type wish = Big_int_Z.big_int * Big_int_Z.big_int
+
+val low_second :
+  neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val relax :
   Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
@@ -391,7 +442,7 @@ val ahead :
 
 val obligations_of : Big_int_Z.big_int -> nat -> claim -> obligation list
 
-val zero : fn
+val zero : curve
 
 val claim_layer :
   (Big_int_Z.big_int list * Big_int_Z.big_int list) list -> layer

@@ -47,9 +47,9 @@ let narrow state (known : Relaxing.known array) obligation choices (found : Rela
   in
   List.iter
     (fun (t, i) ->
-      let f = state.layers.(t).shapes.(i) and k = known.(t) in
+      let f = state.layers.(t).shapes.(i) and h = state.layers.(t).others.(i) and k = known.(t) in
       let both kind still = List.iter (fun least -> if (not (closed state before)) && still () then one t i kind least) [ true; false ] in
-      let bent_x () = Lines.bent f k.lx.(i) k.ux.(i) and bent_y () = Lines.bent f k.ly.(i) k.uy.(i) in
+      let bent_x () = Lines.bent f k.lx.(i) k.ux.(i) and bent_y () = Lines.bent h k.ly.(i) k.uy.(i) in
       both Kernel.KX bent_x;
       both KY bent_y;
       both KD (fun () -> bent_x () || bent_y ()))

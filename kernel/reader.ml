@@ -55,11 +55,13 @@ let integer source what =
   let found = word source what in
   if is_integer found then Z.of_string found else refuse "word %d is %S; %s is an integer" source.words found what
 
-let count source what most =
-  let found = integer source what in
+(* One of 0 to [most], for a word that the source has read. *)
+let bounded source what most found =
   if Z.sign found < 0 || Z.gt found (Z.of_int most) then
     refuse "word %d: %s is %s; 0 to %d are read" source.words what (Z.to_string found) most;
   Z.to_int found
+
+let count source what most = bounded source what most (integer source what)
 
 let positive source what =
   let found = integer source what in
@@ -92,33 +94,75 @@ let pair text =
   let inputs = count source "the number of inputs" most_width in
   let layers = count source "the number of layers" most_layers in
   let left = ref most_weights in
-  let integers what = fun () ->
-    decr left;
-    if !left < 0 then refuse "it has more than %d numbers" most_weights;
-    integer source what
+  let number found part what most =
+    if is_integer part then bounded source what most (Z.of_string part)
+    else refuse "word %d is %S; %s is an integer" source.words found what
   in
+  (* Weights, among which "*K" stands for K zeros. *)
   let row () =
-    let size = count source "the length of a row" most_width in
-    list size (integers "a weight")
+    let words = count source "the length of a row" most_width in
+    let size = ref 0 in
+    let weight () =
+      decr left;
+      if !left < 0 then refuse "it has more than %d numbers" most_weights;
+      let found = word source "a weight" in
+      let zeros = String.length found > 1 && found.[0] = '*' in
+      let many = if zeros then number found (String.sub found 1 (String.length found - 1)) "zeros" (most_width - !size) else 1 in
+      size := !size + many;
+      if !size > most_width then refuse "word %d: a row is longer than %d" source.words most_width;
+      if zeros then List.init many (fun _ -> Z.zero)
+      else if is_integer found then [ Z.of_string found ]
+      else refuse "word %d is %S; a weight is an integer" source.words found
+    in
+    List.concat (list words weight)
   in
   let neuron functions () =
-    let which = count source "the number of a function" (Array.length functions - 1) in
+    let one, another =
+      let found = word source "the number of a function" in
+      let which part = number found part "the number of a function" (Array.length functions - 1) in
+      match String.split_on_char '/' found with
+      | [ one ] -> (which one, None)
+      | [ one; another ] -> (which one, Some functions.(which another))
+      | _ -> refuse "word %d is %S; numbers of one or two functions are due" source.words found
+    in
     let bias1 = integer source "a bias" in
     let row1 = row () in
     let bias2 = integer source "a bias" in
     let row2 = row () in
-    { Kernel.function0 = functions.(which); row1; bias1; row2; bias2 }
+    { Kernel.function0 = functions.(one); other = another; row1; bias1; row2; bias2 }
   in
   let layer () =
     expect source "layer";
     let denominator = positive source "a denominator" in
     let several = count source "the number of functions" most_width in
+    let levels () =
+      let size = positive source "the size of a step" in
+      let zero_point = integer source "a zero point" in
+      let least_level = integer source "a level" in
+      let greatest_level = integer source "a level" in
+      let rounding =
+        match word source "a rounding" with
+        | "half-even" -> Kernel.HalfEven
+        | "half-away" -> HalfAway
+        | "half-zero" -> HalfZero
+        | "down" -> Down
+        | "up" -> Up
+        | "to-zero" -> ToZero
+        | "from-zero" -> FromZero
+        | other -> refuse "word %d is %S, which is no rounding" source.words other
+      in
+      Kernel.Levels { size; zero_point; least_level; greatest_level; rounding }
+    in
     let function0 () =
-      let base = integer source "a slope" in
-      let shift = integer source "a shift" in
-      let kinks = count source "the number of kinks" most_kinks in
-      let kink () = let place = integer source "a kink" in (place, integer source "a slope") in
-      { Kernel.base; shift; kinks_of = list kinks kink }
+      match word source "a function" with
+      | "levels" -> levels ()
+      | base when is_integer base ->
+          let base = Z.of_string base in
+          let shift = integer source "a shift" in
+          let kinks = count source "the number of kinks" most_kinks in
+          let kink () = let place = integer source "a kink" in (place, integer source "a slope") in
+          Kernel.Bent { base; shift; kinks_of = list kinks kink }
+      | other -> refuse "word %d is %S; a function is due" source.words other
     in
     let functions = Array.of_list (list several function0) in
     let width = count source "the number of neurons" most_width in

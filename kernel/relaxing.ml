@@ -1,13 +1,14 @@
 (* Hints in floats. Nothing here is trusted: the kernel takes any integers, and calculates every bound itself.
 
-   A functional p f(x) + q f(y) is pulled through the layers as the kernel does, in floats that stand for its integers.
+   A functional p f(x) + q h(y) is pulled through the layers as the kernel does, in floats that stand for its integers.
    Per neuron it is chosen how much of it goes through the link of both networks, and which lines bound the rest. *)
 
 open Lines
 
 type layer = {
   denominator : float;
-  shapes : shape array;
+  shapes : shape array; (* of the first network *)
+  others : shape array; (* of the second *)
   rows1 : float array array;
   rows2 : float array array;
   biases1 : float array;
@@ -27,16 +28,26 @@ let float_of = Z.to_float
 let layer_of (given : Kernel.layer) =
   let neurons = Array.of_list given.neurons in
   let row r = Array.of_list (List.map float_of r) in
-  let shape (k : Kernel.neuron) =
-    let kinks = List.map (fun (b, s) -> (float_of b, float_of s)) k.function0.kinks_of in
-    { base = float_of k.function0.base; shift = float_of k.function0.shift; kinks = Array.of_list kinks }
+  let shape c =
+    let f = Kernel.close c in
+    let kinks = List.map (fun (b, s) -> (float_of b, float_of s)) f.kinks_of in
+    let below, above =
+      match c with
+      | Kernel.Bent _ -> (0.0, 0.0)
+      | Levels g ->
+          let a, b = Kernel.halves g.rounding and size = float_of g.size in
+          (0.5 *. size *. float_of a, 0.5 *. size *. float_of b)
+    in
+    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; below; above }
   in
+  let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
+  let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in
   let rows1 = Array.map (fun (k : Kernel.neuron) -> row k.row1) neurons in
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
   let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
   let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
-  { denominator = float_of given.denominator; shapes = Array.map shape neurons; rows1; rows2; biases1; biases2;
+  { denominator = float_of given.denominator; shapes; others; rows1; rows2; biases1; biases2;
     largest = greater (most rows1) (most rows2) }
 
 let known_of (bounds : Kernel.bounds list) =
@@ -59,20 +70,20 @@ let set known i (b : Kernel.bounds) =
 let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
 
 (* The line that is highest in the middle, and as much through the link as both networks share where both are bent. *)
-let usual f (k : known) i p q =
+let usual f h (k : known) i p q =
   if p = 0.0 && q = 0.0 then nothing
   else begin
     let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
     let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
-    let shared = p *. q < 0.0 && ((bent f lx ux && bent f ly uy) || least = most) in
+    let shared = p *. q < 0.0 && alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) in
     let g = if not shared then 0.0 else if Float.abs p < Float.abs q then -.p else q in
     let s = if g = 0.0 then 0.0 else slope (difference least most (-.g)) (-.g) k.ld.(i) k.ud.(i) in
-    { g; a = slope f (p +. g) lx ux; b = slope f (q -. g) ly uy; s }
+    { g; a = slope f (p +. g) lx ux; b = slope h (q -. g) ly uy; s }
   end
 
-(* What p f(x) + q f(y) is at least, beside the lines. *)
-let constant f (k : known) i p q { g; a; b; s } =
-  let below p slope l u = if p = 0.0 && slope = 0.0 then 0.0 else lowest f p slope l u in
+(* What p f(x) + q h(y) is at least, beside the lines; g is 0 where f and h are not alike. *)
+let constant f h (k : known) i p q { g; a; b; s } =
+  let below f p slope l u = if p = 0.0 && slope = 0.0 then 0.0 else lowest f p slope l u in
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
   let by_difference =
     if g = 0.0 && s = 0.0 then 0.0
@@ -80,7 +91,8 @@ let constant f (k : known) i p q { g; a; b; s } =
       let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
       lowest (difference least most (-.g)) (-.g) s k.ld.(i) k.ud.(i)
   in
-  below (p +. g) a lx ux +. below (q -. g) b ly uy +. by_difference
+  below f (p +. g) a lx ux +. below h (q -. g) b ly uy +. by_difference
+  +. (p *. rounding f p lx ux) +. (q *. rounding h q ly uy)
 
 type pulled = {
   hints : Kernel.hints Lazy.t; (* from the layer on that was asked about *)
@@ -106,8 +118,8 @@ let add_row factor row into =
 type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
 
 (* What the lines of a neuron give away in the middle of its intervals. *)
-let given_away f (k : known) i p q { g; a; b; _ } =
-  let in_the_middle p slope l u =
+let given_away f h (k : known) i p q { g; a; b; _ } =
+  let in_the_middle f p slope l u =
     if p = 0.0 || not (bent f l u) then 0.0
     else
       let middle = 0.5 *. (l +. u) in
@@ -115,11 +127,11 @@ let given_away f (k : known) i p q { g; a; b; _ } =
   in
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
   let by_link =
-    if g <> 0.0 && bent f lx ux && bent f ly uy then
+    if g <> 0.0 && bent f lx ux && bent h ly uy then
       Float.abs g *. Lines.lesser (ud -. ld) (greater (Float.abs ld) (Float.abs ud))
     else 0.0
   in
-  (in_the_middle (p +. g) a lx ux +. by_link, in_the_middle (q -. g) b ly uy)
+  (in_the_middle f (p +. g) a lx ux +. by_link, in_the_middle h (q -. g) b ly uy)
 
 (* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
    ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
@@ -136,7 +148,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     let chosen i f =
       let pi = !p.(i) and qi = !q.(i) in
       match choose with
-      | None -> usual f known i pi qi
+      | None -> usual f layer.others.(i) known i pi qi
       | Some choose ->
           let u = !unit in
           let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
@@ -145,12 +157,12 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     let lines = Array.mapi chosen layer.shapes in
     Array.iteri
       (fun i line ->
-        beside := !beside +. (unit_here *. constant layer.shapes.(i) known i p_here.(i) q_here.(i) line);
+        beside := !beside +. (unit_here *. constant layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) line);
         largest := greater !largest (greater (Float.abs line.a) (greater (Float.abs line.b) (Float.abs line.s))))
       lines;
     let exact = lines in
     losses := lazy (
-      let both = Array.mapi (fun i line -> given_away layer.shapes.(i) known i p_here.(i) q_here.(i) line) exact in
+      let both = Array.mapi (fun i line -> given_away layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) line) exact in
       (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
     (* As few bits as let the products with weights stay machine integers. *)
     let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in

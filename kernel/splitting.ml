@@ -30,12 +30,12 @@ let neurons_of state known (found : Relaxing.pulled) =
       let k : Relaxing.known = known.(t) in
       Array.iteri
         (fun i (f : Lines.shape) ->
-          let kink kind loss low high =
+          let kink (f : Lines.shape) kind loss low high =
             if loss > 0.0 then
               Array.iter (fun (b, _) -> if low < b && b < high then scored := (loss, Neuron (t, i, kind, b)) :: !scored) f.kinks
           in
-          kink Kernel.KX loss_x.(i) k.lx.(i) k.ux.(i);
-          kink Kernel.KY loss_y.(i) k.ly.(i) k.uy.(i);
+          kink f Kernel.KX loss_x.(i) k.lx.(i) k.ux.(i);
+          kink state.layers.(t).others.(i) Kernel.KY loss_y.(i) k.ly.(i) k.uy.(i);
           if loss_x.(i) > 0.0 && k.ld.(i) < 0.0 && k.ud.(i) > 0.0 then scored := (loss_x.(i), Neuron (t, i, Kernel.KD, 0.0)) :: !scored)
         state.layers.(t).shapes)
     (Lazy.force found.losses);

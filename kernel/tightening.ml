@@ -63,7 +63,12 @@ let bound state knowns t i kind least =
 let is_worth state (knowns : Relaxing.known array) t i kind least promised =
   let low, high = interval knowns.(t) i kind in
   let gain = if least then promised -. low else high -. promised in
-  let kinks = if kind = Kernel.KD then [||] else state.layers.(t).shapes.(i).kinks in
+  let kinks =
+    match kind with
+    | Kernel.KX -> state.layers.(t).shapes.(i).kinks
+    | KY -> state.layers.(t).others.(i).kinks
+    | KD -> [||]
+  in
   let passes = Array.exists (fun (b, _) -> if least then low < b && promised >= b else b < high && promised <= b) kinks in
   gain > 0.0 && (passes || gain > least_gain *. (high -. low))
 
@@ -74,7 +79,7 @@ let walk state (knowns : Relaxing.known array) first attempt =
     Array.iteri
       (fun i f ->
         let k = knowns.(t) in
-        let open_x () = Lines.bent f k.lx.(i) k.ux.(i) and open_y () = Lines.bent f k.ly.(i) k.uy.(i) in
+        let open_x () = Lines.bent f k.lx.(i) k.ux.(i) and open_y () = Lines.bent state.layers.(t).others.(i) k.ly.(i) k.uy.(i) in
         let all kind = attempt t i kind in
         if open_x () || open_y () then begin
           all Kernel.KD true;

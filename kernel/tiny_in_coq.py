@@ -51,6 +51,14 @@ class Terms:
         """A row."""
         return several(self.count(), self.z)
 
+    def row(self) -> str:
+        """Weights, in which *K stands for K zeros."""
+        found = list[str]()
+        for _ in range(self.count()):
+            word = next(self.source)
+            found += ["(0)%Z"] * int(word[1:]) if word.startswith("*") else [f"({int(word)})%Z"]
+        return "[" + "; ".join(found) + "]"
+
     def rat(self) -> str:
         """A rational number."""
         return f"({self.z()}, {self.positive()})"
@@ -64,14 +72,20 @@ class Terms:
         return "K" + next(self.source).upper()
 
     def function(self) -> str:
-        """A piecewise linear function."""
-        base, shift = self.z(), self.z()
-        return f"(Fn {base} {shift} {several(self.count(), lambda: f'({self.z()}, {self.z()})')})"
+        """A piecewise linear function, or a quantiser."""
+        first = next(self.source)
+        if first == "levels":
+            numbers = f"{self.positive()} {self.z()} {self.z()} {self.z()}"
+            return f"(Levels (Grid {numbers} {next(self.source).title().replace('-', '')}))"
+        base, shift = f"({int(first)})%Z", self.z()
+        return f"(Bent (Fn {base} {shift} {several(self.count(), lambda: f'({self.z()}, {self.z()})')}))"
 
     def neuron(self, functions: list[str]) -> str:
         """A neuron."""
-        which, bias1, row1, bias2, row2 = self.count(), self.z(), self.zs(), self.z(), self.zs()
-        return f"Neuron {functions[which]} {row1} {bias1} {row2} {bias2}"
+        which, _, another = next(self.source).partition("/")
+        other = f"(Some {functions[int(another)]})" if another else "None"
+        bias1, row1, bias2, row2 = self.z(), self.row(), self.z(), self.row()
+        return f"Neuron {functions[int(which)]} {other} {row1} {bias1} {row2} {bias2}"
 
     def layer(self) -> str:
         """A layer."""
@@ -151,7 +165,7 @@ def lemma(name: str, data: bytes) -> str:
 if __name__ == "__main__":
     print("(** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)")
     print("From Coq Require Import ZArith List.")
-    print("From Kernel Require Import Functions Networks Bounds Relaxation Pulls Trees Claims.")
+    print("From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Claims.")
     print("Import ListNotations.\nOpen Scope Z_scope.\n")
     for path in map(Path, sys.argv[1:]):
         print(lemma("Tiny_" + path.stem.replace("-", "_"), path.read_bytes()))

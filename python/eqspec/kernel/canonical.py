@@ -3,9 +3,10 @@
     x = (row1 X + bias1 / grain) / denominator,    X = f(x) of every neuron,
 
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
-over its kinks. Slopes that are no integers are multiplied out: a layer whose slopes have the common denominator s gives
-s f(x), and the next one divides by s. `kernel/README.md` has the grammar. Not trusted: `validation` compares the text
-with the networks.
+over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
+denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
+what reads them divides by s and adds the zero point. `kernel/README.md` has the grammar. Not trusted: `validation`
+compares the text with the networks.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 
 from eqspec.audit.functions import Curve
-from eqspec.audit.reading import INPUTS, Step
-from eqspec.audit.reading.pair import deepened, is_chain
-from eqspec.audit.reading.surd import Surd
-from eqspec.audit.reading.value import CONSTANT
-from eqspec.audit.rounding import Array, Refused
+from eqspec.audit.reading import Step
+from eqspec.audit.rounding import Refused
 
-Row = dict[int, Fraction]
+from .unrolling import Affine, Layer, unrolled
+
 GRAIN = 2**28
 """Numbers are bounded in multiples of 1 / grain, or a finer one where kinks ask for it."""
+FINEST = 2**512
+"""Beyond this grain numbers are longer than what they are worth."""
+ROUNDINGS = ("half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero")
+"""As the auditor numbers them (`audit/functions/levels`)."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,66 @@ class Bend:
     kinks: tuple[tuple[Fraction, Fraction], ...]
 
     @property
-    def slopes(self) -> int:
+    def slopes(self) -> Fraction:
         """The common denominator of its slopes."""
-        return lcm(self.base.denominator, *(slope.denominator for _, slope in self.kinks))
+        return Fraction(lcm(self.base.denominator, *(slope.denominator for _, slope in self.kinks)))
+
+    def finest(self, scale: Fraction) -> int:
+        """The denominator of its places, and of its shift times `scale`."""
+        return lcm((self.shift * scale).denominator, *(place.denominator for place, _ in self.kinks))
+
+    def text(self, scale: Fraction, grain: int) -> str:
+        """So many times the function, as the kernel reads it."""
+        numbers = [self.base * scale, self.shift * scale * grain, Fraction(len(self.kinks))]
+        for place, slope in self.kinks:
+            numbers += [place * grain, slope * scale]
+        return " ".join(map(_integer, numbers))
 
 
+@dataclass(frozen=True)
+class Levels:
+    """A quantiser: the integer that v / size + zero is rounded to, cut off at both ends; zero is taken off again."""
+
+    size: Fraction
+    zero: int
+    least: int
+    greatest: int
+    rounding: str
+
+    @property
+    def slopes(self) -> Fraction:
+        """It is multiplied by the size of its steps, so that it follows v."""
+        return self.size
+
+    def finest(self, _: Fraction) -> int:
+        """The denominator of the size."""
+        return self.size.denominator
+
+    def text(self, _: Fraction, grain: int) -> str:
+        """As the kernel reads it, which multiplies it by the size."""
+        size = _integer(self.size * grain)
+        return f"levels {size} {self.zero} {self.least} {self.greatest} {self.rounding}"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A neuron that gives scale (value - zero) in place of a value."""
+
+    scale: Fraction = Fraction(1)
+    zero: int = 0
+
+
+Function = Bend | Levels
+Both = tuple[Function, Function]
+Holds = tuple[Held, Held]
+PLAIN = Held()
+COPY = "1 0 0"
 IDENTITY = Bend(Fraction(1), Fraction(0), ())
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """The text, and what is known of it: its grain, its inputs, and the width of every layer, the outputs last."""
+    """The text, and what is known of it: its grain, its inputs, and per layer how many neurons are of the steps."""
 
     text: str
     grain: int
@@ -54,125 +107,99 @@ class Canonical:
     widths: tuple[int, ...]
 
 
-def in_step(first: Sequence[Step], second: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """Two chains of equal depth, or what the kernel cannot do, by name."""
-    for steps in (first, second):
-        for number, step in enumerate(steps):
-            if {part.source for part in step.value.parts} - {CONSTANT, number - 1 if number else INPUTS}:
-                raise Refused(
-                    "the kernel checks chains of fully connected layers; this network has branches, so that a step"
-                    " reads another one than the one before"
-                )
-    if len(first) != len(second):
-        if not (is_chain(first) and is_chain(second)):
-            raise Refused("the kernel checks networks of different depth only where all functions are ReLU")
-        depth = max(len(first), len(second))
-        first, second = deepened(first, depth), deepened(second, depth)
-    if [bool(s.curves) for s in first] != [bool(s.curves) for s in second]:
-        raise Refused("the kernel checks networks whose layers with and without functions follow in the same order")
-    return list(first), list(second)
-
-
-def bends(step: Step) -> list[Bend]:
-    """The functions of its rows."""
-    found = [bend(curve) for curve in step.curves] or [IDENTITY]
-    return found * step.value.size if len(found) == 1 else found
-
-
-def bend(curve: Curve) -> Bend:
-    """A function by its pieces."""
+def function(curve: Curve | None) -> Function:
+    """A function by its pieces or its levels."""
+    if curve is None:
+        return IDENTITY
     if curve.name == "relu":
         return Bend(Fraction(0), Fraction(0), ((Fraction(0), Fraction(1)),))
+    if curve.name == "levels":
+        size, zero, least, greatest, rounding = curve.parameters
+        if not zero.is_integer():
+            raise Refused("the kernel checks quantisers whose zero point is an integer")
+        return Levels(Fraction(size), int(zero), int(least), int(greatest), ROUNDINGS[int(rounding)])
     if curve.name != "pieces":
-        raise Refused(f"the kernel checks piecewise linear functions; it has no rule for {curve.name}")
+        raise Refused(f"the kernel checks piecewise linear functions and quantisers; it has no rule for {curve.name}")
     count, *given = curve.parameters
     knots, slopes, at_first = given[: int(count)], [Fraction(s) for s in given[int(count) : -1]], Fraction(given[-1])
     kinks = [(Fraction(k), b - a) for k, a, b in zip(knots, slopes, slopes[1:], strict=False)]
     return Bend(slopes[0], at_first - slopes[0] * kinks[0][0], tuple(kinks))
 
 
-def rows(step: Step) -> tuple[list[Row], list[Fraction]]:
-    """Weights and biases of a step, exactly."""
-    weights: list[Row] = [{} for _ in range(step.value.size)]
-    biases = [Fraction(0)] * step.value.size
-    for part in step.value.parts:
-        kernels = exact(part.kernels)
-        for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
-            for unit, weight in zip(index, kernels[kind], strict=True):
-                if unit < 0 or not weight:
-                    continue
-                if part.source == CONSTANT:
-                    biases[row] += weight
-                else:
-                    weights[row][unit] = weights[row].get(unit, Fraction(0)) + weight
-    return weights, biases
-
-
-def exact(kernels: Array) -> list[list[Fraction]]:
-    """Numbers of a part as rationals."""
-    found = []
-    for row in kernels.tolist():
-        values = [Fraction(x) if isinstance(x, (int, float)) else x.c for x in row]
-        if any(isinstance(x, Surd) for x in values):
-            raise Refused("the kernel checks rational weights; a BatchNormalization gives square roots")
-        found.append([Fraction(x) for x in values])
-    return found
-
-
 def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int) -> Canonical:
     """Of two programs of steps."""
-    first, second = in_step(first, second)
-    functions = [together(bends(a), bends(b)) for a, b in zip(first, second, strict=True)]
-    grain = GRAIN
-    for several in functions:
-        for f in several:
-            places = (f.shift * lcm(*(g.slopes for g in several)), *(place for place, _ in f.kinks))
-            grain = lcm(grain, *(place.denominator for place in places))
-    lines, widths, scale = [f"pair {inputs} {len(first)}"], [], 1
-    for a, b, several in zip(first, second, functions, strict=True):
-        (weights1, biases1), (weights2, biases2) = rows(a), rows(b)
-        every = [w / scale for weights in (weights1, weights2) for row in weights for w in row.values()]
-        denominator = lcm(*(w.denominator for w in every))
-        denominator = lcm(
-            denominator, *((x * denominator * grain).denominator * denominator for x in biases1 + biases2)
-        )
-        scale_before, scale = scale, lcm(*(f.slopes for f in several))
-        distinct = list(dict.fromkeys(several))
-        lines.append(f"layer {denominator} {len(distinct)}")
-        lines += [_function(f, scale, grain) for f in distinct]
-        numbers = {f: number for number, f in enumerate(distinct)}
-        lines.append(str(len(several)))
-        for i, f in enumerate(several):
-            one, other = (
-                _row(w, x, i, denominator, scale_before, grain) for w, x in ((weights1, biases1), (weights2, biases2))
-            )
-            lines.append(f"{numbers[f]} {one} {other}")
-        widths.append(len(several))
-    if scale != 1:
+    layers = unrolled(first, second, inputs)
+    functions = [[(function(f), function(g)) for f, g in layer.functions] for layer in layers]
+    held = [[(PLAIN, PLAIN)] * inputs]
+    for layer, several in zip(layers, functions, strict=True):
+        now = [_held(*both) for both in several[: layer.own]]
+        held.append(now + [held[-1][unit] for unit in layer.copies])
+    if any(one != PLAIN for both in held[-1] for one in both):
         raise Refused("the kernel checks networks whose last layer has no function, or one of whole slopes")
-    return Canonical("\n".join([*lines, "end", ""]), grain, inputs, tuple(widths))
+    grain = GRAIN
+    for several, now in zip(functions, held[1:], strict=True):
+        each = {(f, one.scale) for both, by in zip(several, now, strict=True) for f, one in zip(both, by, strict=True)}
+        grain = lcm(grain, *(f.finest(scale) for f, scale in each))
+    if grain > FINEST:
+        raise Refused("the kernel checks networks whose kinks and steps have a common grain; theirs is too fine")
+    lines = [f"pair {inputs} {len(layers)}"]
+    for layer, several, (before, now) in zip(layers, functions, pairwise(held), strict=True):
+        lines += _layer(layer, several, before, now, grain)
+    return Canonical("\n".join([*lines, "end", ""]), grain, inputs, tuple(layer.own for layer in layers))
 
 
-def together(first: Sequence[Bend], second: Sequence[Bend]) -> list[Bend]:
-    """The functions of both networks row by row, which have to be the same."""
-    if any(f != g for f, g in zip(first, second, strict=False)):
-        raise Refused("the kernel checks networks with the same functions side by side")
-    return list(first if len(first) >= len(second) else second)
+def _layer(
+    layer: Layer, functions: Sequence[Both], before: Sequence[Holds], now: Sequence[Holds], grain: int
+) -> list[str]:
+    """Its lines."""
+    rows = [
+        [_read(row, before, side) for row in own[: layer.own]] + list(own[layer.own :])
+        for side, own in enumerate((layer.first, layer.second))
+    ]
+    denominator = lcm(*{w.denominator for one in rows for row, _ in one for w in row.values()})
+    biases = {bias for one in rows for _, bias in one}
+    denominator = lcm(denominator, *((x * denominator * grain).denominator * denominator for x in biases))
+    texts = [
+        (f.text(one.scale, grain), g.text(other.scale, grain))
+        for (f, g), (one, other) in zip(functions[: layer.own], now, strict=False)
+    ]
+    texts += [(COPY, COPY)] * len(layer.copies)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(text for both in texts for text in both))}
+    lines = [f"layer {denominator} {len(numbers)}", *numbers, str(len(texts))]
+    for (f, g), *both in zip(texts, *rows, strict=True):
+        which = str(numbers[f]) if f == g else f"{numbers[f]}/{numbers[g]}"
+        lines.append(" ".join([which, *(_row(row, denominator, grain) for row in both)]))
+    return lines
 
 
-def _function(f: Bend, scale: int, grain: int) -> str:
-    numbers = [f.base * scale, f.shift * scale * grain, Fraction(len(f.kinks))]
-    for place, slope in f.kinks:
-        numbers += [place * grain, slope * scale]
-    return " ".join(map(_integer, numbers))
+def _held(f: Function, g: Function) -> Holds:
+    """As what a neuron holds the functions of both networks: multiplied by one number where both bend."""
+    if isinstance(f, Bend) and isinstance(g, Bend):
+        both = Held(Fraction(lcm(f.slopes.numerator, g.slopes.numerator)))
+        return both, both
+    one, other = (Held(h.slopes, h.zero if isinstance(h, Levels) else 0) for h in (f, g))
+    return one, other
 
 
-def _row(weights: Sequence[Row], biases: Sequence[Fraction], i: int, denominator: int, scale: int, grain: int) -> str:
-    if i >= len(weights):
-        return "0 0"
-    row = weights[i]
-    dense = [row.get(k, Fraction(0)) * denominator / scale for k in range(max(row, default=-1) + 1)]
-    return " ".join(map(_integer, [biases[i] * denominator * grain, Fraction(len(dense)), *dense]))
+def _read(affine: Affine, before: Sequence[Holds], side: int) -> Affine:
+    """Weights of what is held, in place of those of the values themselves."""
+    row, bias = affine
+    if all(before[unit][side] == PLAIN for unit in row):
+        return affine
+    bias += sum((w * before[unit][side].zero for unit, w in row.items()), Fraction(0))
+    return {unit: w / before[unit][side].scale for unit, w in row.items()}, bias
+
+
+def _row(affine: Affine, denominator: int, grain: int) -> str:
+    """A bias and a row, in which *K stands for K zeros."""
+    row, bias = affine
+    words, at = list[str](), 0
+    for unit in sorted(row):
+        if unit > at:
+            words.append("0" if unit == at + 1 else f"*{unit - at}")
+        words.append(_integer(row[unit] * denominator))
+        at = unit + 1
+    return " ".join([_integer(bias * denominator * grain), str(len(words)), *words])
 
 
 def _integer(value: Fraction) -> str:

@@ -18,7 +18,7 @@ from eqspec.audit.rounding import Refused
 from . import questions
 from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
-from .commands import Guarded, Quantities, commands
+from .commands import DEPTH, Guarded, Quantities, commands
 from .validation import validate
 from .weights import chosen
 
@@ -104,6 +104,8 @@ def prepared(path: Path, folder: Path) -> Prepared:
         quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.grain, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
         records = commands(file, quantities, order)
+        if tuple(both.widths[: len(pair.widths)]) != pair.widths:  # other layers than those that the cuts are of
+            records = [f"P {DEPTH}"]
         groups = chosen(guarded.found, guarded.outputs, MOST_WEIGHTED // guarded.outputs) if guarded else []
         text = questions.question(asked, pair.grain, groups)
         return Prepared(stream(pair.text, text, records), claimed)

@@ -1,109 +1,233 @@
 """Translation validation: the canonical text, read back, is the two networks that the auditor reads, exactly.
 
 It shares nothing with `canonical` but the auditor's reading of the files: the text is parsed here by its grammar
-(`kernel/README.md`), and every weight, bias and function is compared as a rational number. A network that was made
-deeper to stand beside another one is compared with `deepened` of the auditor.
+(`kernel/README.md`), and every weight, bias and function is compared as a rational number. Of every neuron of the text
+it is known what it holds: an entry of a step, perhaps without a zero point and times a number. A row of a step has to
+read what the step reads; a row behind those of the steps has to copy one neuron, and holds what that one does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from eqspec.audit.functions import Curve
-from eqspec.audit.reading import Step
-from eqspec.audit.reading.pair import deepened
-from eqspec.audit.reading.value import CONSTANT
+from eqspec.audit.functions import BENT, RELU, Curve
+from eqspec.audit.reading import INPUTS, Step
+from eqspec.audit.reading.pair import deepened, in_step, is_chain
+from eqspec.audit.reading.value import CONSTANT, Value
 from eqspec.audit.rounding import Refused
 
-Function = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
+Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
 """Slope on the left, value of its line at 0, and kinks: place and change of slope."""
-Affine = tuple[dict[int, Fraction], Fraction]
+Quantiser = tuple[Fraction, int, int, int, str]
+"""The size of a step, the zero point, both ends, and how it rounds."""
+Affine = tuple[dict[tuple[int, int], Fraction], Fraction]
+"""Weights of entries of steps, and a bias."""
+ROUNDINGS = "half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A neuron of the text: scale (entry - zero), of an entry of a step or of the inputs."""
+
+    step: int
+    entry: int
+    scale: Fraction = Fraction(1)
+    zero: int = 0
+
+
+def side_by_side(
+    first: Sequence[Step], second: Sequence[Step]
+) -> tuple[list[list[Step]], list[tuple[int | None, int | None]]]:
+    """Both programs, chains made equally deep, and which of their steps stand together."""
+    given = [merged(first), merged(second)]
+    if all(map(is_chain, given)) and len(first) != len(second):
+        depth = max(map(len, given))
+        given = [deepened(one, depth) for one in given]
+    return given, in_step(*given)
+
+
+def merged(steps: Sequence[Step]) -> list[Step]:
+    """Without ReLUs in front of functions that give to all numbers below 0 what they give to 0."""
+    found = list(steps)
+    for number, step in enumerate(steps):
+        if step.curves and all(map(_flat_below_0, step.curves)):
+            source = _copied_step(step)
+            if source is not None and steps[source].curves == BENT:
+                found[number] = Step(steps[source].value.taken(step.value.parts[0].index[:, 0]), step.curves)
+    while True:
+        read = {part.source for step in found for part in step.value.parts} | {len(found) - 1}
+        rest = next((number for number in range(len(found)) if number not in read), None)
+        if rest is None:
+            return found
+        found = [Step(_moved(step.value, rest), step.curves) for n, step in enumerate(found) if n != rest]
+
+
+def _flat_below_0(curve: Curve) -> bool:
+    """Whether it is constant up to 0.
+
+    A quantiser is where its least level is no less than its zero point: every number up to 0 is rounded to that level
+    or less, and so has it.
+    """
+    given = curve.parameters
+    if curve.name == "pieces":
+        return given[1] >= 0.0 and given[int(given[0]) + 1] == 0.0
+    return curve == RELU or (curve.name == "levels" and given[2] >= given[1])
+
+
+def _copied_step(step: Step) -> int | None:
+    """The step whose entries are those of this one before its functions, in any order."""
+    if len(step.value.parts) != 1:
+        return None
+    (part,) = step.value.parts
+    whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
+    ordered = part.rows.tolist() == list(range(step.value.size))
+    ones = all(_number(part.kernels[kind][0]) == 1 for kind in set(part.kind.tolist()))
+    return part.source if part.source >= 0 and whole and ordered and ones else None
+
+
+def _moved(value: Value, rest: int) -> Value:
+    """What reads later steps than this one, which is left out."""
+    return Value(value.shape, tuple(replace(part, source=part.source - (part.source > rest)) for part in value.parts))
 
 
 def validate(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
     """Refused unless the text means these networks."""
     try:
-        _compare(text, grain, networks)
-    except (StopIteration, ValueError, IndexError):
+        _compare(iter(text.split()), grain, networks)
+    except (StopIteration, ValueError, IndexError, ZeroDivisionError):
         _differs("its form")
 
 
-def _compare(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
-    words = iter(text.split())
+def _compare(words: Iterator[str], grain: int, networks: Sequence[Sequence[Step]]) -> None:
+    given, partners = side_by_side(*networks)
     _expect(words, "pair")
-    _, depth = int(next(words)), int(next(words))
-    given = [deepened(one, depth) if len(one) < depth else one for one in networks]
-    if {len(one) for one in given} != {depth}:
+    inputs, depth = int(next(words)), int(next(words))
+    if depth != len(partners):
         _differs("depths")
-    before: list[Fraction] = []
-    for number in range(depth):
+    held: list[list[Held | None]] = [[Held(INPUTS, i) for i in range(inputs)] for _ in given]
+    for number, partner in enumerate(partners):
         _expect(words, "layer")
         denominator = Fraction(int(next(words)))
-        functions = [_function(words, grain) for _ in range(int(next(words)))]
-        width, now = int(next(words)), list[Fraction]()
-        for row in range(width):
-            function = functions[int(next(words))]
-            steps = [one[number] for one in given]
-            present = [step for step in steps if row < step.value.size]
-            scale = _scale(function, _meant(present[0], row)) if present else Fraction(1)
-            now.append(scale)
-            for step in steps:
-                weights, bias = _affine(words, denominator, grain, before)
-                if row >= step.value.size:
-                    if any(weights.values()) or bias:
-                        _differs(f"row {row} of layer {number}, which one of the networks does not have")
-                    continue
-                if (weights, bias) != _stated(step, row):
-                    _differs(f"row {row} of layer {number}")
-                slope, at_0, kinks = _meant(step, row)
-                scaled = (scale * slope, scale * at_0, tuple((place, scale * more) for place, more in kinks))
-                if function != scaled:
-                    _differs(f"the function of row {row} of layer {number}")
-        before = now
-    if any(scale != 1 for scale in before):
-        _differs("the scale of the outputs")
+        functions = [_function(words, grain) for _ in range(_index(next(words)))]
+        stated = [[] if at is None else _stated(one[at]) for at, one in zip(partner, given, strict=True)]
+        width, now = max(map(len, stated)), [list[Held | None](), list[Held | None]()]
+        for row in range(_index(next(words))):
+            which = [_index(word) for word in next(words).split("/")]
+            both = [functions[which[0]], functions[which[-1]]]
+            for side, (at, function) in enumerate(zip(partner, both, strict=True)):
+                weights, bias = _affine(words, denominator, grain)
+                where = f"row {row} of layer {number}"
+                if row >= width:
+                    now[side].append(_copied(weights, bias, function, held[side], where))
+                elif at is None or row >= len(stated[side]):
+                    if weights or bias:
+                        _differs(f"{where}, which one of the networks does not have")
+                    now[side].append(None)
+                else:
+                    if _read(weights, bias, held[side], where) != stated[side][row]:
+                        _differs(where)
+                    curves = given[side][at].curves
+                    curve = curves[row if len(curves) > 1 else 0] if curves else None
+                    scale, zero = _scale(function, curve, where)
+                    now[side].append(Held(at, row, scale, zero))
+        held = now
+    for found, one in zip(held, given, strict=True):
+        if found != [Held(len(one) - 1, row) for row in range(one[-1].value.size)]:
+            _differs("the outputs")
     _expect(words, "end")
     if next(words, None) is not None:
         _differs("its end")
 
 
-def _function(words: Iterator[str], grain: int) -> Function:
-    base, shift, count = (int(next(words)) for _ in range(3))
+def _function(words: Iterator[str], grain: int) -> Bent | Quantiser:
+    first = next(words)
+    if first == "levels":
+        size, zero, least, greatest = (int(next(words)) for _ in range(4))
+        return Fraction(size, grain), zero, least, greatest, next(words)
+    base, shift, count = int(first), int(next(words)), _index(next(words))
     pairs = [(int(next(words)), int(next(words))) for _ in range(count)]
     return Fraction(base), Fraction(shift, grain), tuple((Fraction(b, grain), Fraction(s)) for b, s in pairs)
 
 
-def _affine(words: Iterator[str], denominator: Fraction, grain: int, scales: Sequence[Fraction]) -> Affine:
-    """A row over what the layer before computes, which it has multiplied by these scales."""
-    bias, count = int(next(words)), int(next(words))
-    row = [int(next(words)) for _ in range(count)]
-    weights = {k: w * (scales[k] if scales else 1) / denominator for k, w in enumerate(row) if w}
+def _affine(words: Iterator[str], denominator: Fraction, grain: int) -> tuple[dict[int, Fraction], Fraction]:
+    """Weights of neurons of the layer before, and a bias."""
+    bias, count, unit = int(next(words)), _index(next(words)), 0
+    weights = dict[int, Fraction]()
+    for _ in range(count):
+        word = next(words)
+        if word.startswith("*"):
+            unit += _index(word[1:])
+            continue
+        if int(word):
+            weights[unit] = int(word) / denominator
+        unit += 1
     return weights, Fraction(bias, grain) / denominator
 
 
-def _stated(step: Step, row: int) -> Affine:
-    weights, bias = dict[int, Fraction](), Fraction(0)
+def _index(word: str) -> int:
+    found = int(word)
+    if found < 0:
+        raise ValueError("a number of something is not negative")
+    return found
+
+
+def _read(weights: dict[int, Fraction], bias: Fraction, held: Sequence[Held | None], where: str) -> Affine:
+    """The same, of what the neurons hold."""
+    found = dict[tuple[int, int], Fraction]()
+    for unit, weight in weights.items():
+        one = held[unit]
+        if one is None:
+            _differs(f"{where}, which reads what one of the networks does not have")
+        key, factor = (one.step, one.entry), weight if one.scale == 1 else weight * one.scale
+        found[key] = found[key] + factor if key in found else factor
+        if one.zero:
+            bias -= factor * one.zero
+    return {key: w for key, w in found.items() if w}, bias
+
+
+def _copied(
+    weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser, held: Sequence[Held | None], where: str
+) -> Held | None:
+    """What a row holds that copies a neuron, or nothing."""
+    if not weights and not bias:
+        return None
+    if bias or len(weights) != 1 or len(function) != 3 or function[1] or function[2]:
+        _differs(f"{where}, which copies nothing")
+    ((unit, weight),) = weights.items()
+    one = held[unit]
+    return None if one is None else replace(one, scale=one.scale * weight * function[0])
+
+
+def _stated(step: Step) -> list[Affine]:
+    """The rows of a step."""
+    rows: list[tuple[dict[tuple[int, int], Fraction], list[Fraction]]] = [({}, []) for _ in range(step.value.size)]
     for part in step.value.parts:
-        for at in (part.rows == row).nonzero()[0]:
-            for unit, value in zip(part.index[at], part.kernels[part.kind[at]], strict=True):
-                number = Fraction(float(value)) if isinstance(value, float) else Fraction(getattr(value, "c", value))
+        kernels = [[_number(value) for value in kernel] for kernel in part.kernels]
+        for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
+            weights, biases = rows[row]
+            for unit, number in zip(index, kernels[kind], strict=True):
                 if unit >= 0 and part.source == CONSTANT:
-                    bias += number
+                    biases.append(number)
                 elif unit >= 0:
-                    weights[int(unit)] = weights.get(int(unit), Fraction(0)) + number
-    return {k: w for k, w in weights.items() if w}, bias
+                    key = part.source, unit
+                    weights[key] = weights[key] + number if key in weights else number
+    return [({k: w for k, w in weights.items() if w}, sum(biases, Fraction(0))) for weights, biases in rows]
 
 
-def _meant(step: Step, row: int) -> Function:
-    curve = step.curves[row if len(step.curves) > 1 else 0] if step.curves else None
+def _number(value: Any) -> Fraction:
+    return Fraction(float(value)) if isinstance(value, float) else Fraction(getattr(value, "c", value))
+
+
+def _meant(curve: Curve | None, where: str) -> Bent:
     if curve is None:
         return Fraction(1), Fraction(0), ()
     if curve == Curve("relu"):
         return Fraction(0), Fraction(0), ((Fraction(0), Fraction(1)),)
     if curve.name != "pieces":
-        _differs(f"a function {curve.name}")
+        _differs(f"the function of {where}, which is {curve.name}")
     n = int(curve.parameters[0])
     knots = [Fraction(k) for k in curve.parameters[1 : n + 1]]
     slopes = [Fraction(s) for s in curve.parameters[n + 1 : 2 * n + 2]]
@@ -111,12 +235,22 @@ def _meant(step: Step, row: int) -> Function:
     return slopes[0], Fraction(curve.parameters[-1]) - slopes[0] * knots[0], changes
 
 
-def _scale(found: Function, meant: Function) -> Fraction:
-    """By how much the function in the text is the one that is meant, if it is one of its multiples."""
-    for one, other in [(found[0], meant[0]), *((a[1], b[1]) for a, b in zip(found[2], meant[2], strict=False))]:
+def _scale(found: Bent | Quantiser, curve: Curve | None, where: str) -> tuple[Fraction, int]:
+    """The scale and the zero point with which a function in the text is the one that is meant."""
+    if len(found) == 5:
+        given = () if curve is None or curve.name != "levels" else curve.parameters
+        if not given or found != (*map(Fraction, given[:4]), ROUNDINGS[int(given[4])]):
+            _differs(f"the function of {where}")
+        return found[0], found[1]
+    slope, at_0, kinks = _meant(curve, where)
+    scale = Fraction(1)
+    for one, other in [(found[0], slope), *((a[1], b[1]) for a, b in zip(found[2], kinks, strict=False))]:
         if other:
-            return one / other if one / other > 0 else Fraction(1)
-    return Fraction(1)
+            scale = one / other
+            break
+    if found != (scale * slope, scale * at_0, tuple((place, scale * more) for place, more in kinks)):
+        _differs(f"the function of {where}")
+    return scale, 0
 
 
 def _expect(words: Iterator[str], due: str) -> None:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 from eqspec.kernel import find
 from eqspec.kernel.binary import ask, stream
@@ -33,10 +34,14 @@ class Counts:
     wrong: int = 0
 
 
-def hunt(cases: int, seed: int, folder: Path) -> Counts:
-    """At least so many false claims, with records that prove a weaker one or try to prove it."""
+def hunt(cases: int, seed: int, folder: Path, minutes: float = float("inf")) -> Counts:
+    """At least so many false claims, or as many as the time is enough for.
+
+    Their records prove a weaker claim or try to prove the false one.
+    """
+    end = monotonic() + 60 * minutes
     random, counts = Random(seed), Counts()
-    while counts.false < cases:
+    while counts.false < cases and monotonic() < end:
         pair = random_pair(random)
         for claim, threshold in claims(pair, random):
             _one(pair, claim, threshold, random, folder, counts)
@@ -68,9 +73,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after this time, and say the counts")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
-        counts = hunt(arguments.cases, arguments.seed, Path(folder))
+        counts = hunt(arguments.cases, arguments.seed, Path(folder), arguments.minutes)
     print(f"true claims {counts.true}, accepted {counts.accepted}; false ones {counts.false}, accepted {counts.wrong}")
     return int(counts.wrong > 0)
 

@@ -10,7 +10,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-Function = tuple[int, int, tuple[tuple[int, int], ...]]
+from eqspec.networks.quantiser import Rounding
+from quantiser_definition import rounded
+
+Bent = tuple[int, int, tuple[tuple[int, int], ...]]
+Levels = tuple[int, int, int, int, str]
+"""The size of a step in multiples of 1 / grain, the zero point, both ends, and how it rounds."""
+Function = Bent | Levels
+ROUNDINGS = {
+    "half-even": Rounding.HALF_EVEN,
+    "half-away": Rounding.HALF_AWAY,
+    "half-zero": Rounding.HALF_ZERO,
+    "down": Rounding.FLOOR,
+    "up": Rounding.CEIL,
+    "to-zero": Rounding.ZERO,
+    "from-zero": Rounding.AWAY,
+}
 GRAIN = 2**12
 ONE = GRAIN
 FUNCTIONS: tuple[Function, ...] = (
@@ -26,9 +41,9 @@ IDENTITY: Function = (1, 0, ())
 
 @dataclass(frozen=True)
 class Neuron:
-    """A function, and in either network a bias in multiples of 1 / grain and a row."""
+    """In either network a function, a bias in multiples of 1 / grain and a row."""
 
-    function: Function
+    functions: tuple[Function, Function]
     biases: tuple[int, int]
     rows: tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -49,15 +64,22 @@ class Pair:
         """As the kernel reads it."""
         words: list[object] = ["pair", self.inputs, len(self.layers)]
         for denominator, neurons in self.layers:
-            functions = list(dict.fromkeys(neuron.function for neuron in neurons))
+            functions = list(dict.fromkeys(f for neuron in neurons for f in neuron.functions))
             words += ["layer", denominator, len(functions)]
-            for base, shift, kinks in functions:
-                words += [base, shift, len(kinks), *(number for kink in kinks for number in kink)]
+            for function in functions:
+                if len(function) == 5:
+                    words += ["levels", *function]
+                else:
+                    base, shift, kinks = function
+                    words += [base, shift, len(kinks), *(number for kink in kinks for number in kink)]
             words.append(len(neurons))
             for neuron in neurons:
-                words.append(functions.index(neuron.function))
+                one, other = map(functions.index, neuron.functions)
+                words.append(one if one == other else f"{one}/{other}")
                 for bias, row in zip(neuron.biases, neuron.rows, strict=True):
-                    words += [bias, len(row), *row]
+                    zeros = len(row) - len("".join("x" if w else " " for w in row).lstrip())  # that it begins with
+                    short = [f"*{zeros}", *row[zeros:]] if zeros else row
+                    words += [bias, len(short), *short]
         return " ".join(map(str, [*words, "end"]))
 
     def at(self, point: Sequence[Fraction], side: int) -> list[Fraction]:
@@ -69,19 +91,39 @@ class Pair:
                 / denominator
                 for n in neurons
             ]
-            values = [value(n.function, v) for n, v in zip(neurons, arguments, strict=True)]
+            values = [value(n.functions[side], v) for n, v in zip(neurons, arguments, strict=True)]
         return values
 
 
 def value(function: Function, v: Fraction) -> Fraction:
     """Of a function."""
+    if len(function) == 5:
+        size, zero, least, greatest, rounding = function
+        level = rounded(v * GRAIN / size + zero, ROUNDINGS[rounding])
+        return Fraction(size, GRAIN) * (min(max(level, least), greatest) - zero)
     base, shift, kinks = function
     return base * v + Fraction(shift, GRAIN) + sum(s * max(Fraction(0), v - Fraction(b, GRAIN)) for b, s in kinks)
 
 
+def quantiser(random: Random) -> Function:
+    """With any rounding, and few or many levels."""
+    least = random.randint(-3, 2)
+    size = random.choice([ONE // 64, ONE // 8, ONE // 3, ONE])
+    return (
+        size,
+        random.choice([0, 0, 1, -2]),
+        least,
+        least + random.choice([0, 1, 15, 200]),
+        random.choice([*ROUNDINGS]),
+    )
+
+
 def random_pair(random: Random) -> Pair:
-    """Two networks that are alike."""
+    """Two networks that are alike; often with quantisers, on one side or on both."""
     inputs, function = random.randint(1, 3), random.choice(FUNCTIONS)
+    few = [*FUNCTIONS, quantiser(random), quantiser(random), IDENTITY]
+    if random.random() < 0.3:
+        function = quantiser(random)
     sizes = [random.randint(1, 4) for _ in range(random.randint(1, 2))] + [random.randint(1, 3)]
     layers, before = [], inputs
     for depth, width in enumerate(sizes):
@@ -90,8 +132,11 @@ def random_pair(random: Random) -> Pair:
             row = [random.randint(-12, 12) for _ in range(before)]
             bias = random.randint(-8, 8) * GRAIN
             other = [w + random.choice([-1, 0, 0, 1]) for w in row]
-            f = IDENTITY if depth == len(sizes) - 1 else function if random.random() < 0.8 else random.choice(FUNCTIONS)
-            neurons.append(Neuron(f, (bias, bias + random.randint(-GRAIN, GRAIN)), (tuple(row), tuple(other))))
+            f = IDENTITY if depth == len(sizes) - 1 else function if random.random() < 0.8 else random.choice(few)
+            g = random.choice(few) if f is not IDENTITY and random.random() < 0.2 else f
+            if random.random() < 0.2:
+                row[0] = other[0] = 0
+            neurons.append(Neuron((f, g), (bias, bias + random.randint(-GRAIN, GRAIN)), (tuple(row), tuple(other))))
         layers.append((denominator, tuple(neurons)))
         before = width
     return Pair(inputs, tuple(layers))

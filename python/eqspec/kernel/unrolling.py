@@ -1,0 +1,132 @@
+"""Two programs of steps as layers in step, each of which reads the one before alone.
+
+A step may read any step before it, and the inputs. What a later layer reads besides the layer before is carried there
+by neurons that copy it, so a residual or a pool becomes layers that are wider; a convolution becomes one row for every
+place. Which steps stand side by side the auditor says (`audit/reading/pair`); one without a partner stands beside rows
+of zeros. Not trusted: `validation` compares what comes of it with the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from eqspec.audit.functions import Curve
+from eqspec.audit.reading import Step
+from eqspec.audit.reading.surd import Surd
+from eqspec.audit.reading.value import CONSTANT, INPUTS
+from eqspec.audit.rounding import Array, Refused
+
+from .validation import side_by_side
+
+Unit = tuple[int, int]
+"""A layer, or INPUTS, and an entry of it."""
+Affine = tuple[dict[int, Fraction], Fraction]
+"""Weights of units of the layer before, and a bias."""
+MOST_WEIGHTS = 1 << 24
+"""Weights that are written out."""
+ZERO = Fraction(0)
+NONE: Affine = ({}, ZERO)
+
+
+@dataclass
+class Layer:
+    """Functions of both networks row by row, None for none, and rows of both.
+
+    The first `own` rows are those of steps; the others copy a unit of the layer before each, which `copies` names.
+    """
+
+    own: int
+    functions: list[tuple[Curve | None, Curve | None]] = field(default_factory=list)
+    first: list[Affine] = field(default_factory=list)
+    second: list[Affine] = field(default_factory=list)
+    copies: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Reads:
+    """Of one network: per layer and row the units that are read, and biases."""
+
+    rows: list[list[tuple[dict[Unit, Fraction], Fraction]]] = field(default_factory=list)
+    curves: list[list[Curve | None]] = field(default_factory=list)
+
+
+def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list[Layer]:
+    """The layers over so many inputs, the outputs last."""
+    given, partners = side_by_side(first, second)
+    both = [reads(one, [partner[side] for partner in partners]) for side, one in enumerate(given)]
+    last: list[dict[Unit, int]] = [{}, {}]  # the last layer of each that reads a unit
+    for seen, network in zip(last, both, strict=True):
+        for number, rows in enumerate(network.rows):
+            seen |= {unit: number for weights, _ in rows for unit in weights}
+    layers, size = list[Layer](), 0
+    before: dict[Unit, int] = {(INPUTS, i): i for i in range(inputs)}
+    for number in range(len(partners)):
+        width = max(len(one.rows[number]) for one in both)
+        layer, own = Layer(width), {(number, row): row for row in range(width)}
+        for row in range(width):
+            curves = [one.curves[number][row] if row < len(one.curves[number]) else None for one in both]
+            present = [row < len(one.rows[number]) for one in both]
+            layer.functions.append(
+                (curves[0], curves[1]) if all(present) else (curves[present.index(True)], curves[present.index(True)])
+            )
+            for affine, network in zip((layer.first, layer.second), both, strict=True):
+                entries, bias = network.rows[number][row] if row < len(network.rows[number]) else ({}, ZERO)
+                affine.append(({before[unit]: w for unit, w in entries.items()}, bias))
+        carried = {key for one in last for key, reader in one.items() if reader > number > key[0]}
+        for unit in sorted(carried):
+            own[unit] = len(layer.functions)
+            layer.functions.append((None, None))
+            layer.copies.append(before[unit])
+            for affine, seen in zip((layer.first, layer.second), last, strict=True):
+                affine.append(({before[unit]: Fraction(1)}, Fraction(0)) if seen.get(unit, -1) > number else NONE)
+        size += sum(len(row) for affine in (layer.first, layer.second) for row, _ in affine)
+        if size > MOST_WEIGHTS:
+            raise Refused(
+                f"the kernel checks networks of up to {MOST_WEIGHTS} weights, those of convolutions written out"
+            )
+        layers.append(layer)
+        before = own
+    return layers
+
+
+def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
+    """Of a program whose steps stand in these places."""
+    place = {step: number for number, step in enumerate(order) if step is not None} | {INPUTS: INPUTS}
+    found = Reads()
+    for number in order:
+        if number is None:
+            found.rows.append([])
+            found.curves.append([])
+            continue
+        step = steps[number]
+        rows: list[tuple[dict[Unit, Fraction], Fraction]] = [({}, Fraction(0)) for _ in range(step.value.size)]
+        for part in step.value.parts:
+            kernels = exact(part.kernels)
+            for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
+                weights, bias = rows[row]
+                for unit, weight in zip(index, kernels[kind], strict=True):
+                    if unit < 0 or not weight:
+                        continue
+                    if part.source == CONSTANT:
+                        bias += weight
+                    else:
+                        key = (place[part.source], unit)
+                        weights[key] = weights[key] + weight if key in weights else weight
+                rows[row] = weights, bias
+        found.rows.append(rows)
+        curves: list[Curve | None] = [*step.curves] or [None]
+        found.curves.append(curves * step.value.size if len(curves) == 1 else curves)
+    return found
+
+
+def exact(kernels: Array) -> list[list[Fraction]]:
+    """Numbers of a part as rationals."""
+    found = []
+    for row in kernels.tolist():
+        values = [Fraction(x) if isinstance(x, (int, float)) else x.c for x in row]
+        if any(isinstance(x, Surd) for x in values):
+            raise Refused("the kernel checks rational weights; a BatchNormalization gives square roots")
+        found.append([Fraction(x) for x in values])
+    return found
