@@ -223,6 +223,8 @@ class Coordinator:
                 searching.questions.pop(gone, None)
             for leg in self._policy.left(gone):
                 self._lose(leg, f"{self._known.place(gone)} is gone")
+        if self._known.hopeless and not self._legs:  # those that came after all, or came back
+            self._give_all_up("none of its workers can be used, see above", lost=True)
 
     def _arrived(self, name: str, came: object) -> None:
         if name in self._known:
