@@ -67,7 +67,7 @@ class Machine:
     """Seconds for a message, for what the coordinator does once, and for a leg to begin; and how often workers die."""
 
     latency: float = 0.005
-    cost: float = 0.002
+    cost: float = 0.001
     start: float = 0.02
     deaths: float = 0.0
     """Deaths of a worker for each second that it works."""

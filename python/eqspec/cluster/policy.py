@@ -274,19 +274,18 @@ class Policy:
 
     def _recalls(self, now: float) -> list[Action]:
         """The legs that have run longest, one for each idle worker, as far as the coordinator keeps up."""
-        ready = [
-            (leg.sent, number)
-            for number, leg in self._legs.items()
-            if not leg.recalled
-            and (search := self._searches.get(leg.search)) is not None
-            and now - leg.sent >= search.recall
-        ]
         able = len(self._free)
         if self.limits.each > 0:
             self._credit = min(_BURST, self._credit + now - self._credited)
             self._credited = now
             able = min(able, int(self._credit / self.limits.each))
-        chosen = [number for _, number in sorted(ready)[:able]]
+        chosen: list[int] = []
+        for number, leg in self._legs.items():  # in the order in which they were sent
+            if len(chosen) >= able or now - leg.sent < self.limits.recall:
+                break
+            search = self._searches.get(leg.search)
+            if not leg.recalled and search is not None and now - leg.sent >= search.recall:
+                chosen.append(number)
         self._credit -= self.limits.each * len(chosen)
         return self._recall(chosen)
 
