@@ -16,12 +16,15 @@ import pytest
 
 from eqspec.cache import Store
 from eqspec.cluster import coordinator as coordinating
+from eqspec.cluster import leg
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
-from eqspec.cluster.leg import Order, Report
+from eqspec.cluster.leg import Order, Report, Shipped
 from eqspec.cluster.policy import Limits
+from eqspec.run import core
 from eqspec.run.earlier_proofs import EarlierProofs, kin
-from eqspec.run.engine import Engine
+from eqspec.run.engine import Engine, Question
+from eqspec.run.lowering import Pairs, lower_constraints, lower_property
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
@@ -163,3 +166,23 @@ def test_a_trail_that_grows_too_long_is_given_up(tmp_path: Path, monkeypatch: py
     assert asked[0]
     assert not asked[-1]
     assert not list(tmp_path.rglob("*.trail"))
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 0.02, 0.2])
+def test_a_share_that_is_left_as_it_was_has_no_part_of_the_record(seconds: float) -> None:
+    """A probe that is cut off leaves the share alone; what it halved must not be joined to what others will do."""
+    task, chosen = wide(0.0), Options(threads=1).chosen(wide(0.0))
+    pair, claim = Pairs().of(task, matched=True), lower_property(task.property, task.reference.output_size)
+    question = Question(task, pair, claim, lower_constraints(task), matched=True)
+    ledger = core.Ledger(pair, task.lower, task.upper, claim, core.Settings(**chosen))
+    dealt = ledger.deal(1)
+    assert dealt is not None
+    order = Order("leg", dealt[1], seconds, None, threads=1, record=True, trail=True)
+    report = leg.work(Shipped.of(question, chosen), order)
+    assert report.answer is not None
+    ledger.accept(report.answer)
+    state = ledger.progress()
+    if (state.open_boxes, state.depth, state.certified) == (1, 0, 0.0):
+        assert report.record == report.trail == b""
+    else:
+        assert report.record
