@@ -1,5 +1,6 @@
 """What dealing a search out costs on this machine: `PYTHONPATH=python:tests:. python -m
-benches.cluster.measure SPEC[:TASK]`.
+benches.cluster.measure SPEC[:TASK]`, where a family of tests/acceptance/families.py may stand for a spec, as in
+`'acas-0.5:1_1 prop_7[eps=0.5]'`.
 
 Each task is asked from the beginning, and cut off after so many boxes if it is not decided: by one thread of this
 process, by a cluster of one worker with one thread, and by a cluster of two. Scheduler, workers and coordinator share
@@ -20,6 +21,7 @@ from typing import Any
 from distributed import Client, LocalCluster
 
 import eqspec
+from acceptance.families import FAMILIES
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
 from eqspec.cluster.policy import Limits
@@ -88,6 +90,13 @@ def measured(task: Task, workers: int, limits: Limits, options: Options) -> Run:
         return Run(*found) if coordinator is None else Run(*found, coordinator.seconds, coordinator.legs)
 
 
+def _tasks(name: str) -> list[tuple[str, Task]]:
+    """The tasks of a spec, or the queries of a family, each with its name."""
+    if name in FAMILIES:
+        return [(query.name, query.task) for query in FAMILIES[name].queries()]
+    return [(task.id, task) for task in eqspec.load(name).tasks]
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -98,15 +107,15 @@ def main() -> None:
     arguments = parser.parse_args()
     options = replace(PLAIN, boxes=arguments.boxes, timeout=arguments.timeout)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    for name in arguments.specs:
-        path, _, wanted = name.partition(":")
-        for task in eqspec.load(path).tasks:
-            if wanted and task.id != wanted:
+    for asked in arguments.specs:
+        path, _, wanted = asked.partition(":")
+        for name, task in _tasks(path):
+            if wanted and name != wanted:
                 continue
             for workers in (0, 1, 2):
                 runs = [measured(task, workers, Limits(), options) for _ in range(arguments.repeat)]
                 best = min(runs, key=lambda run: run.seconds)
-                print(f"{task.id}, {workers} workers: {best} (load {os.getloadavg()[0]:.1f})", flush=True)
+                print(f"{name}, {workers} workers: {best} (load {os.getloadavg()[0]:.1f})", flush=True)
     tiny = measured(undecided_task(), 1, Limits(boxes=2), replace(PLAIN, domain="paper", timeout=60))
     print(f"the coordinator takes {1e3 * tiny.coordinator / max(1, tiny.legs):.2f} ms a leg, of {tiny.legs} legs")
 

@@ -1,6 +1,7 @@
 """Records the tree of a hard search for the simulation: `python -m benches.cluster.recording tree.npz`.
 
-The search is one by halving alone, of a random pair with few inputs; the smaller the distance that is claimed, the
+The search is one by halving alone, of a published query of ACAS Xu (`--query`, for which the folder of measured data
+beside the repository is needed) or of a random pair with few inputs; the smaller the distance that is claimed, the
 larger its tree. What a box takes is what it took here: the processor's time of one thread, divided by the boxes. So the
 shape is that of a real search, and the time of a box is its mean.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
@@ -41,6 +43,14 @@ def hard(eps: str, inputs: int) -> Task:
     return task_of(network(*layers), network(*other), Epsilon(eps), id="hard")
 
 
+def published(name: str, eps: str) -> Task:
+    """The published query of this name, with another distance."""
+    from acceptance.families import FAMILIES
+
+    (query,) = [q for family in ("acas-0.05", "acas-0.5") for q in FAMILIES[family].queries() if q.name == name]
+    return replace(query.task, property=Epsilon(eps))
+
+
 def sizes(record: bytes) -> NDArray[np.int64]:
     """The size of the subtree below and with each node, in preorder."""
     halves, at = dict[int, tuple[int, int]](), 0
@@ -70,17 +80,22 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="where the tree goes, as .npz")
     parser.add_argument("--eps", default="120", help="the distance that is claimed")
     parser.add_argument("--inputs", type=int, default=5)
+    parser.add_argument("--query", help="a published query, as `5_1 prop_1[eps=0.05]`")
+    parser.add_argument("--boxes", type=int, help="give up after so many")
     arguments = parser.parse_args()
-    task = hard(arguments.eps, arguments.inputs)
+    task = published(arguments.query, arguments.eps) if arguments.query else hard(arguments.eps, arguments.inputs)
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record"
-        settings = Options(threads=1, domain="paper", timeout=SECONDS).chosen(task) | {"record": record}
+        options = Options(threads=1, domain="paper", timeout=SECONDS, boxes=arguments.boxes)
+        settings = options.chosen(task) | {"record": record}
         pair, claim = Pairs().of(task, matched=True), lower_property(task.property, task.reference.output_size)
         began = process_time()
         solution = core.solve(
             pair, task.lower, task.upper, claim, core.Settings(**settings), confirm=Replay(task).confirm
         )
         seconds = process_time() - began
+        if solution.verdict != "equivalent":
+            raise SystemExit(f"{solution.verdict}, {solution.reason}: {solution.boxes} boxes in {seconds:.1f} s")
         found = sizes(record.read_bytes())
     print(f"{solution.verdict}: {solution.boxes} boxes in {seconds:.1f} s of one thread, a tree of {len(found)} nodes")
     np.savez_compressed(arguments.file, size=found, seconds=seconds / max(1, solution.boxes))

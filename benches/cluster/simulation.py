@@ -67,7 +67,7 @@ class Machine:
     """Seconds for a message, for what the coordinator does once, and for a leg to begin; and how often workers die."""
 
     latency: float = 0.005
-    cost: float = 0.002
+    cost: float = 0.001
     start: float = 0.02
     deaths: float = 0.0
     """Deaths of a worker for each second that it works."""
@@ -105,6 +105,16 @@ def worked(tree: Tree, nodes: Sequence[int], count: int) -> tuple[list[int], int
     return stack, done
 
 
+def depths(tree: Tree) -> Index:
+    """How many halvings above each node."""
+    depth = np.zeros(len(tree.size), np.int64)
+    for at in range(len(depth)):
+        if tree.size[at] > 1:
+            first = at + 1
+            depth[first] = depth[first + tree.size[first]] = depth[at] + 1
+    return depth
+
+
 class Simulation:
     """One run."""
 
@@ -112,7 +122,8 @@ class Simulation:
         self.tree, self.machine, self.workers = tree, machine, workers
         self.policy = Policy(limits)
         self.random = np.random.default_rng(seed)
-        self.waiting = [0]
+        self.waiting = [(0, 0)]
+        self.depth = depths(tree)
         self.out: dict[int, list[int]] = {}
         self.lost: dict[int, list[int]] = {}
         self.events: list[tuple[float, int, str, int]] = []
@@ -156,8 +167,10 @@ class Simulation:
                         self.spent += machine.cost
                         self.send(action, free)
                     case Recall(legs):
+                        free = max(free, now) + machine.cost
+                        self.spent += machine.cost
                         for number in legs:
-                            self.recall(number, now + machine.latency)
+                            self.recall(number, free + machine.latency)
                     case Finish():
                         return Outcome(now, self.legs, self.spent / max(now, 1e-9), self.tree.boxes * self.tree.seconds)
                     case Drop():
@@ -171,9 +184,8 @@ class Simulation:
         if action.again is not None:
             nodes = self.lost.pop(action.again)
         else:
-            # The hardest first, as far as anybody knows: here the highest, whose order of creation is the preorder.
-            self.waiting.sort(reverse=True)
-            nodes = [self.waiting.pop() for _ in range(action.boxes)]
+            # The hardest first, as far as anybody knows: here the highest.
+            nodes = [heapq.heappop(self.waiting)[1] for _ in range(action.boxes)]
         self.legs += 1
         begin = now + self.machine.latency + self.machine.start
         work = sum(int(self.tree.size[n]) for n in nodes) * self.tree.seconds
@@ -199,7 +211,8 @@ class Simulation:
         nodes = self.out.pop(leg)
         count = max(1, round((back - self.machine.latency - begin) / self.tree.seconds))
         left, done = worked(self.tree, nodes, count)
-        self.waiting += left
+        for node in left:
+            heapq.heappush(self.waiting, (int(self.depth[node]), node))
         self.done += done
         self.policy.answered(leg, len(self.waiting), done, now)
 

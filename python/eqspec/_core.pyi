@@ -244,6 +244,7 @@ class Ledger:
         *,
         constraints: tuple[_Array, _Array] | None = None,
         state: bytes | None = None,  # what `solve` gave to `keep`, or `state` returned: go on from there
+        hints: bytes | None = None,  # as for `solve`; shares take along what is about their boxes. Without `state` only
     ) -> Ledger: ...
     @property
     def waiting(self) -> int: ...  # boxes that nobody works on
@@ -291,7 +292,8 @@ def solve(
     keep: Callable[[bytes], None] | None = None,  # takes the state on the way and when the search ends undecided
     keep_every: float = 15.0,  # seconds between two states, more if writing them takes long
     hints: bytes | None = None,  # what `keep_trail` was given for a pair like this one; anything else costs time alone
-    keep_trail: Callable[[bytes], None] | None = None,  # takes what a proof did, where it is not too long to be of use
+    keep_trail: Callable[[bytes], None]
+    | None = None,  # takes what a proof did, where it is not too long to be of use; of a share, what was done to it
 ) -> Solution:
     """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
 

@@ -185,6 +185,27 @@ fn no_trail_of_contractions_makes_a_verdict_wrong() {
     assert!(read.get() > 400 && used.get() > 5, "{} {}", read.get(), used.get());
 }
 
+/// What was proved by halving is proved again from its own trail: every part is bounded, and none is waited for that
+/// nobody has.
+#[test]
+fn what_was_proved_is_proved_again_from_its_own_trail() {
+    let used = Cell::new(0);
+    for_all(250, lines(), |question| {
+        let mut question = plain(question);
+        // A box that was lost or invented would be waited for.
+        question.settings.timeout = 60.0;
+        let (first, trail) = ask(&question, None);
+        let Some(hints) = trail.and_then(|trail| Hints::read(&trail)) else { return Ok(()) };
+        prop_assert!(first.verdict == Verdict::Equivalent);
+        let (again, _) = ask(&question, Some(&hints));
+        prop_assert!(again.verdict == Verdict::Equivalent, "{again:?}");
+        prop_assert!(again.certified_fraction == 1.0 && again.open_boxes == 0);
+        used.set(used.get() + again.reused.map_or(0, |(taken_up, _)| taken_up));
+        Ok(())
+    });
+    assert!(used.get() > 8, "{}", used.get());
+}
+
 /// A contraction that proves a claim with room is taken up on the same claim without, where the proof does not hold.
 #[test]
 fn what_was_proved_with_room_is_not_proved_without() {

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING
 
 from eqspec.run.engine import Engine
@@ -17,28 +14,18 @@ if TYPE_CHECKING:
     from eqspec.cluster.jobs import Jobs
 
 
-_NO_HINTS = (
-    "since is not used on a cluster: shares of a search are dealt out without hints, because no worker sees the whole "
-    "of an earlier proof"
-)
-
-
 def engine_on(
     cluster: Client | str | None,
     tell: Callable[[str], None] | None = None,
-    *,
-    since: str | PathLike[str] | None = None,
 ) -> AbstractContextManager[Engine | None]:
     """An engine on a cluster, or None for this machine.
 
     `cluster` is a `distributed.Client`, the address of a scheduler, the file that it wrote, or "local". `tell` is given
-    what a user should know, as that no engine on a cluster starts from the proofs that `since` names; without it, that
-    is a warning. InputError if there is no such cluster, ResourceError if it does not answer.
+    what a user should know; without it, that is a warning. InputError if there is no such cluster, ResourceError if it
+    does not answer.
     """
     if cluster is None:
         return nullcontext()
-    if since is not None:
-        (tell or partial(warnings.warn, category=UserWarning, stacklevel=3))(_NO_HINTS)
     from eqspec.cluster.opening import opened  # loads Dask
 
     return opened(cluster, tell)

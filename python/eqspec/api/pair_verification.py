@@ -154,7 +154,7 @@ def verify(
     )
     chosen = options_with(options, settings)
     with (
-        engine_on(client, since=chosen.since) as engine,
+        engine_on(client) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
     ):
         results = open_cache(cache, resume=resume)

@@ -103,7 +103,7 @@ class Spec:
         """
         chosen = options_with(options, settings)
         results = open_cache(cache, resume=resume)
-        with engine_on(client, since=chosen.since) as engine:
+        with engine_on(client) as engine:
             return self.run(self.select(select, tags), chosen, jobs, monitor, results, progress=progress, engine=engine)
 
     def run(

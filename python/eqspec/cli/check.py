@@ -149,7 +149,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         choose(runs, selection)
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
-    with engine_on(arguments.cluster if runs else None, partial(note, err), since=arguments.since) as engine:
+    with engine_on(arguments.cluster if runs else None, partial(note, err)) as engine:
         try:
             run_specs(runs, options, arguments.jobs, cache, output, lines, engine=engine)
         finally:
@@ -181,7 +181,7 @@ def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCod
 
     options, output = _options(arguments), RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
-    with engine_on(arguments.cluster, partial(note, err), since=arguments.since) as engine:
+    with engine_on(arguments.cluster, partial(note, err)) as engine:
         return Watch(arguments.files, _selected(arguments), options, arguments.jobs, cache, output, engine).run()
 
 

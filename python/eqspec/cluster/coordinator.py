@@ -30,6 +30,8 @@ _LOOK = 1.0
 """Seconds between two looks at who is there."""
 _PATIENCE = 10.0
 """Seconds that the cluster may be out of reach before searches are given up."""
+LONGEST_TRAIL = 24 << 20
+"""Bytes beyond which a trail is given up, as by one machine (rust/src/search/record.rs)."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,26 @@ Event = Candidate | Answered | Over
 
 
 @dataclass(eq=False)
+class Trail:
+    """What a search did, joined of what its legs did: of those whose answers count, each once."""
+
+    events: bytearray | None = field(default_factory=bytearray)
+    """None as soon as something is missing, or it is longer than is of use."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is still something to be joined to."""
+        return self.events is not None
+
+    def join(self, part: bytes | None) -> None:
+        """Join what one leg did; None: it is not known."""
+        if self.events is not None and part is not None and len(self.events) + len(part) < LONGEST_TRAIL:
+            self.events += part
+        else:
+            self.events = None
+
+
+@dataclass(eq=False)
 class Searching:
     """A search that is dealt out, as its own thread sees it."""
 
@@ -72,6 +94,8 @@ class Searching:
     questions: dict[str, Any] = field(default_factory=dict)
     """The question as it was shipped to each worker."""
     trouble: str | None = None
+    trail: Trail | None = None
+    """What the proof did, if that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +223,8 @@ class Coordinator:
                 searching.questions.pop(gone, None)
             for leg in self._policy.left(gone):
                 self._lose(leg, f"{self._known.place(gone)} is gone")
+        if self._known.hopeless and not self._legs:  # those that came after all, or came back
+            self._give_all_up("none of its workers can be used, see above", lost=True)
 
     def _arrived(self, name: str, came: object) -> None:
         if name in self._known:
@@ -244,6 +270,7 @@ class Coordinator:
             boxes=action.limit,
             threads=searching.threads or self._known.threads[action.worker],
             record=searching.record is not None,
+            trail=searching.trail is not None and searching.trail.wanted,
         )
         self._legs[action.leg] = _Sent(searching, dealt[0], action.worker, name)
         self._by_name[name] = action.leg
@@ -273,6 +300,8 @@ class Coordinator:
         if searching.record is not None and report.record is not None:
             with searching.record.open("ab") as file:
                 file.write(report.record)
+        if searching.trail is not None:
+            searching.trail.join(report.trail)
         self._legs.pop(leg)
         self._policy.answered(leg, searching.ledger.waiting, searching.ledger.progress().boxes - before, monotonic())
         searching.events.put(Answered())

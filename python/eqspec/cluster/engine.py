@@ -15,7 +15,7 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from eqspec.cluster.coordinator import Answered, Candidate, Coordinator, Over, Searching
+from eqspec.cluster.coordinator import Answered, Candidate, Coordinator, Over, Searching, Trail
 from eqspec.cluster.leg import Shipped
 from eqspec.errors import ResourceError
 from eqspec.run import core
@@ -23,12 +23,14 @@ from eqspec.run.engine import Array, Confirm, Question, Tell
 from eqspec.run.monitor import Progress
 from eqspec.run.options import Options
 from eqspec.run.result_cache import KEEP_EVERY
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 
 _BACK_OFF = 30.0
 """Keeping a state may cost a thirtieth of the time."""
 _TELL = 0.1
 _MOST_TASKS = 64
+_LAST_EVENT = b"Z"
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,21 @@ class ClusterEngine:
         state: bytes | None = None,
         keep: Callable[[bytes], None] | None = None,
         keep_every: float = KEEP_EVERY,  # noqa: ARG002 - a state is kept after answers, as often as that is cheap
-        hints: bytes | None = None,  # noqa: ARG002 - shares are dealt out without them
-        keep_trail: Callable[[bytes], None] | None = None,  # noqa: ARG002 - no worker sees the whole proof
+        hints: bytes | None = None,
+        keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
         """The solution. ResourceError if the cluster is lost, or a leg failed again and again."""
-        chosen = options.chosen(question.task)
-        return _Search(self.coordinator, next(self._numbers), question, chosen, confirm, progress, state, keep).run()
+        chosen, number = options.chosen(question.task), next(self._numbers)
+        # Of a search that goes on, nobody knows what was done before.
+        trail = None if keep_trail is None or state is not None else Trail()
+        search = _Search(
+            self.coordinator, number, question, chosen, confirm, progress, state, keep, hints=hints, trail=trail
+        )
+        solution = search.run()
+        proved = solution.verdict == Verdict.EQUIVALENT
+        if proved and keep_trail is not None and trail is not None and trail.events is not None:
+            keep_trail(bytes(trail.events) + _LAST_EVENT)
+        return solution
 
 
 class _Search:
@@ -83,6 +94,9 @@ class _Search:
         progress: Tell,
         state: bytes | None,
         keep: Callable[[bytes], None] | None,
+        *,
+        hints: bytes | None,
+        trail: Trail | None,
     ) -> None:
         self._coordinator, self._confirm, self._tell, self._keep = coordinator, confirm, progress, keep
         task = question.task
@@ -94,11 +108,12 @@ class _Search:
             core.Settings(**chosen),
             constraints=question.constraints,
             state=state,
+            hints=hints,
         )
         self._seconds: float = chosen.get("timeout", inf)
         self._boxes: float = chosen.get("boxes") or inf
         self._searching = Searching(
-            number, self._ledger, Shipped.of(question, chosen), chosen.get("threads"), chosen.get("record")
+            number, self._ledger, Shipped.of(question, chosen), chosen.get("threads"), chosen.get("record"), trail=trail
         )
         self._next_keep = 0.0
 
@@ -112,7 +127,7 @@ class _Search:
             self._coordinator.end(self._searching, None)
         if self._searching.record is not None:
             with self._searching.record.open("ab") as file:
-                file.write(b"Z")
+                file.write(_LAST_EVENT)
         return solution
 
     def _listen(self) -> core.Solution:

@@ -51,7 +51,7 @@ class Shipped:
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is to do: a share for so many seconds and boxes, by so many threads."""
+    """What a worker is to do: a share for so many seconds and boxes, by so many threads; what it tells of the way."""
 
     leg: str
     share: bytes
@@ -59,6 +59,7 @@ class Order:
     boxes: int | None
     threads: int
     record: bool
+    trail: bool
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,14 @@ class Report:
     """What came of a leg: the answer to its share, or a candidate for a witness (I,).
 
     `beside` is a candidate that breaks the claim beside the grid of the region. `record` is the part of the record of a
-    proof.
+    proof, `trail` that of what the next proof may take up; None where that grew too long.
     """
 
     answer: bytes | None
     witness: Array | None
     beside: Array | None
     record: bytes | None
+    trail: bytes | None
     boxes: int
 
 
@@ -120,6 +122,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
     question = _question(shipped)
     replay = Replay(question.task)
     answers: list[bytes] = []
+    trails: list[bytes] = []
     candidates: dict[str, Array] = {}
 
     def confirm(candidate: Array) -> Witness | None:
@@ -152,6 +155,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
             confirm=confirm,
             progress=progress,
             keep=answers.append,
+            keep_trail=trails.append if order.trail else None,
         )
         written = None if record is None else record.read_bytes()
     different = solution.verdict == "different"
@@ -162,6 +166,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
         witness=candidates.get("witness") if different else None,
         beside=candidates.get("beside"),
         record=None if written is None else written.removesuffix(_LAST_EVENT),
+        trail=trails[-1].removesuffix(_LAST_EVENT) if trails else None,
         boxes=solution.boxes,
     )
 

@@ -24,15 +24,15 @@ class Limits:
     """Times in seconds.
 
     A leg lasts up to `longest`. With many legs under way each should last `each` times their number, or the coordinator
-    would not keep up: shares are made as large, and legs are called back as late. One may be called back after
-    `recall`. One that is `grace` late is given up, and one whose search ends after `patience`. A share that was lost
-    `deaths` times ends its search. `shares` are made for each worker of what waits. A leg bounds up to `boxes` boxes,
-    or as many as it can.
+    would not keep up: shares are made as large, and no more than one leg is called back in `each`, apart from a burst.
+    One may be called back after `recall`. One that is `grace` late is given up, and one whose search ends after
+    `patience`. A share that was lost `deaths` times ends its search. `shares` are made for each worker of what waits. A
+    leg bounds up to `boxes` boxes, or as many as it can.
     """
 
     longest: float = 30.0
     each: float = 0.01
-    recall: float = 1.0
+    recall: float = 0.5
     grace: float = 300.0
     patience: float = 10.0
     deaths: int = 3
@@ -78,6 +78,9 @@ class Finish:
 
 _FOLLOW = 0.1
 """How far one leg changes what is expected of the next."""
+
+_BURST = 1.0
+"""Seconds of the coordinator that may be spent at once on legs that are called back."""
 
 _LATE = 0.2
 """Seconds between two looks for legs that are late."""
@@ -126,6 +129,8 @@ class Policy:
         self._stuck: dict[int, str] = {}
         self._number = 0
         self._next_overdue = 0.0
+        self._credit, self._credited = _BURST, 0.0
+        """Seconds of the coordinator that may be spent on calling legs back, and as of when."""
 
     @property
     def workers(self) -> int:
@@ -268,15 +273,21 @@ class Policy:
         return max(1, boxes)
 
     def _recalls(self, now: float) -> list[Action]:
-        """The legs that have run longest, one for each idle worker."""
-        ready = [
-            (leg.sent, number)
-            for number, leg in self._legs.items()
-            if not leg.recalled
-            and (search := self._searches.get(leg.search)) is not None
-            and now - leg.sent >= max(search.recall, self.limits.each * len(self._legs))
-        ]
-        return self._recall([number for _, number in sorted(ready)[: len(self._free)]])
+        """The legs that have run longest, one for each idle worker, as far as the coordinator keeps up."""
+        able = len(self._free)
+        if self.limits.each > 0:
+            self._credit = min(_BURST, self._credit + now - self._credited)
+            self._credited = now
+            able = min(able, int(self._credit / self.limits.each))
+        chosen: list[int] = []
+        for number, leg in self._legs.items():  # in the order in which they were sent
+            if len(chosen) >= able or now - leg.sent < self.limits.recall:
+                break
+            search = self._searches.get(leg.search)
+            if not leg.recalled and search is not None and now - leg.sent >= search.recall:
+                chosen.append(number)
+        self._credit -= self.limits.each * len(chosen)
+        return self._recall(chosen)
 
     def _recall(self, legs: list[int]) -> list[Action]:
         for number in legs:

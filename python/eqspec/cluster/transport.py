@@ -24,6 +24,8 @@ from eqspec.cluster.leg import Order
 
 _FETCHES = 16
 """Results that are fetched at once."""
+_LARGE = 1 << 20
+"""Bytes of a share that is not sent with its task."""
 Arrival = object
 """What a function gave, or the exception that came of it."""
 
@@ -94,8 +96,9 @@ class DaskTransport:
             raise LostError(f"{type(problem).__name__}: {problem}") from None
 
     def send(self, worker: str, question: Future, order: Order) -> None:
-        """A task that only this worker may run."""
-        self.run(order.leg, worker, leg.work, question, order)
+        """A task that only this worker may run. A large share goes there by itself, not through the scheduler."""
+        large = len(order.share) > _LARGE
+        self.run(order.leg, worker, leg.work, question, self.ship(order, worker) if large else order)
 
     def run(self, name: str, worker: str, function: Callable[..., object], *arguments: object) -> None:
         """A task that only this worker may run."""

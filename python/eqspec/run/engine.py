@@ -128,8 +128,12 @@ class ThisMachine:
         confirm: Confirm,
         progress: Tell,
         keep: Callable[[bytes], None],
+        keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
-        """Work on a share of a search; `keep` is given the answer, unless a witness is found."""
+        """Work on a share of a search; `keep` is given the answer, unless a witness is found.
+
+        `keep_trail` is given what was done to the share, unless that is too long to be of use to the next proof.
+        """
         return core.solve(
             question.pair,
             question.task.lower,
@@ -143,6 +147,7 @@ class ThisMachine:
             progress=progress,
             share=share,
             keep=keep,
+            keep_trail=keep_trail,
         )
 
     def _answer_lps(self, programs: Sequence[LinearProgram]) -> list[LpAnswer]:

@@ -31,7 +31,7 @@ impl Ledger {
 #[pymethods]
 impl Ledger {
     #[new]
-    #[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, state = None))]
+    #[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, state = None, hints = None))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
     fn new(
         py: Python<'_>,
@@ -42,11 +42,16 @@ impl Ledger {
         settings: &Settings,
         constraints: Option<Constraints<'_>>,
         state: Option<&[u8]>,
+        hints: Option<&[u8]>,
     ) -> PyResult<Self> {
         let start = Instant::now();
         let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
         let (pair, settings) = (pair.0.clone(), settings.0.clone());
-        let ledger = py.detach(|| search::Ledger::new(&pair, region, claim, &settings, state));
+        // What cannot be read is no hint.
+        let ledger = py.detach(|| {
+            let hints = hints.and_then(search::hints::Hints::read);
+            search::Ledger::new(&pair, region, claim, &settings, state, hints)
+        });
         Ok(Self { ledger: Mutex::new(ledger.map_err(|e| python_error(&e))?), start })
     }
 

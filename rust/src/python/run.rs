@@ -41,6 +41,16 @@ impl Caller {
         self.confirmed.into_iter().find_map(|(confirmed, object)| (confirmed == *input).then_some(object))
     }
 
+    /// Hands bytes to a callback, if there is one and no other has failed. An interruption is no failure: what a search
+    /// has by then is kept.
+    fn hand(&self, callback: Option<&Py<PyAny>>, bytes: &[u8]) -> PyResult<()> {
+        Python::attach(|py| {
+            let interrupted = |e: &PyErr| e.is_instance_of::<PyKeyboardInterrupt>(py);
+            let callback = callback.filter(|_| self.raised.as_ref().is_none_or(interrupted));
+            callback.map_or(Ok(()), |keep| keep.bind(py).call1((PyBytes::new(py, bytes),)).map(drop))
+        })
+    }
+
     fn catch<T>(&mut self, result: PyResult<T>) -> Option<T> {
         result.map_err(|error| self.raised.get_or_insert(error)).ok()
     }
@@ -110,11 +120,8 @@ impl Host for Caller {
     }
 
     fn keep_snapshot(&mut self, state: Vec<u8>) {
-        let interrupted = |e: &PyErr| Python::attach(|py| e.is_instance_of::<PyKeyboardInterrupt>(py));
-        if let Some(keep) = self.keep.as_ref().filter(|_| self.raised.as_ref().is_none_or(interrupted)) {
-            let result = Python::attach(|py| keep.bind(py).call1((PyBytes::new(py, &state),)).map(drop));
-            self.catch(result);
-        }
+        let result = self.hand(self.keep.as_ref(), &state);
+        self.catch(result);
     }
 
     fn wants_trail(&self) -> bool {
@@ -122,10 +129,8 @@ impl Host for Caller {
     }
 
     fn keep_trail(&mut self, trail: Vec<u8>) {
-        if let Some(keep) = self.keep_trail.as_ref().filter(|_| self.raised.is_none()) {
-            let result = Python::attach(|py| keep.bind(py).call1((PyBytes::new(py, &trail),)).map(drop));
-            self.catch(result);
-        }
+        let result = self.hand(self.keep_trail.as_ref(), &trail);
+        self.catch(result);
     }
 }
 

@@ -5,11 +5,16 @@
 //! whatever the cut is; boxes of the file are never taken. Every part is bounded again on the pair at hand, and where
 //! that is not enough the search goes on below it as if there were no hint. So a trail of another pair, or one that is
 //! damaged, costs time and changes no verdict.
+//!
+//! On a cluster every share takes along the part of the hints that is about its boxes ([`Hints::part`]).
 
 use crate::bound::replay::{SPLIT, read_split};
 use crate::bound::split_candidates::Split;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
+
+/// Bytes of a part beyond which what lies deepest is left out. No trail of ours is as long.
+const LARGEST_PART: usize = 24 << 20;
 
 /// Hints are not followed below this depth: no proof that is worth taking up is as deep.
 pub const DEEPEST: usize = 512;
@@ -21,6 +26,22 @@ enum Event {
     Halved(usize, f64, [u64; 2]),
     /// An obligation was assumed violated: its number, where the log of the contraction is, and what followed.
     Contracted(usize, Range<usize>, After),
+}
+
+impl Event {
+    /// The nodes that came of it.
+    fn children(&self) -> &[u64] {
+        match self {
+            Self::Halved(_, _, halves) | Self::Contracted(_, _, After::Split(_, halves)) => halves,
+            Self::Contracted(_, _, After::Own(own)) => std::slice::from_ref(own),
+            Self::Contracted(_, _, After::Proved) => &[],
+        }
+    }
+
+    /// Whether it brought something.
+    fn is_step(&self) -> bool {
+        !matches!(self, Self::Contracted(_, log, _) if log.is_empty())
+    }
 }
 
 /// What followed a contraction.
@@ -41,8 +62,17 @@ pub type Cut = (usize, f64, [u64; 2]);
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
     bytes: Vec<u8>,
-    events: HashMap<u64, Vec<Event>>,
+    /// What was done to each node, and where that is written.
+    events: HashMap<u64, Vec<(Event, Range<usize>)>>,
     leaves: HashMap<u64, u64>,
+    whole: Whole,
+}
+
+/// What is known of the whole proof, which a part of its hints takes along.
+#[derive(Debug, Clone, Copy, Default)]
+struct Whole {
+    leaves: u64,
+    steps: u64,
     contracts: bool,
 }
 
@@ -76,26 +106,68 @@ impl Hints {
     /// The hints of a trail; `None` if these bytes are none.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut hints = Self::events(bytes, 0)?;
+        let events = hints.events.values().flatten().map(|(event, _)| event);
+        hints.whole.steps = events.filter(|event| event.is_step()).count() as u64;
+        hints.whole.leaves = hints.leaves(ROOT);
+        Some(hints)
+    }
+
+    /// The part of the hints that is about the boxes of these nodes, for another process: what is known of the whole,
+    /// and their events, the highest first.
+    #[must_use]
+    pub fn part(&self, labels: impl IntoIterator<Item = u64>) -> Vec<u8> {
+        let Whole { leaves, steps, contracts } = self.whole;
+        let mut part = [&leaves.to_le_bytes()[..], &steps.to_le_bytes(), &[u8::from(contracts)]].concat();
+        let mut waiting: VecDeque<u64> = labels.into_iter().collect();
+        let mut seen = HashSet::new();
+        while let Some(label) = waiting.pop_front() {
+            if !seen.insert(label) {
+                continue;
+            }
+            for (event, place) in self.events.get(&label).into_iter().flatten() {
+                if part.len() + place.len() < LARGEST_PART {
+                    part.extend_from_slice(&self.bytes[place.clone()]);
+                    waiting.extend(event.children());
+                }
+            }
+        }
+        part.push(b'Z');
+        part
+    }
+
+    /// The hints that [`Hints::part`] wrote; `None` if these bytes are none.
+    #[must_use]
+    pub fn read_part(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes, 0);
+        let (leaves, steps, [contracts]) = (reader.label()?, reader.label()?, reader.take()?);
+        let hints = Self::events(bytes, reader.1)?;
+        Some(Self { whole: Whole { leaves, steps, contracts: contracts != 0 }, ..hints })
+    }
+
+    /// The events that begin at a place and end with the bytes.
+    fn events(bytes: &[u8], from: usize) -> Option<Self> {
         let mut hints = Self { bytes: bytes.to_vec(), ..Self::default() };
         let mut seen = HashSet::new();
-        let mut reader = Reader(bytes, 0);
+        let mut reader = Reader(bytes, from);
         loop {
+            let begin = reader.1;
             let [kind] = reader.take()?;
             if kind == b'Z' {
                 break;
             }
             let label = reader.label()?;
-            let (event, children) = match kind {
+            let event = match kind {
                 b'C' => Self::halved(&mut reader)?,
                 b'X' => hints.contracted(&mut reader)?,
                 _ => return None,
             };
             // Nodes get their numbers in order, and each is part of one other: so this is a tree, no larger than the
             // file.
-            if !children.iter().all(|&child| child > label && seen.insert(child)) {
+            if !event.children().iter().all(|&child| child > label && seen.insert(child)) {
                 return None;
             }
-            hints.events.entry(label).or_default().push(event);
+            hints.events.entry(label).or_default().push((event, begin..reader.1));
         }
         if reader.1 != bytes.len() {
             return None;
@@ -104,33 +176,26 @@ impl Hints {
         Some(hints)
     }
 
-    fn halved(reader: &mut Reader<'_>) -> Option<(Event, Vec<u64>)> {
+    fn halved(reader: &mut Reader<'_>) -> Option<Event> {
         let (input, cut) = (reader.whole()?, f64::from_le_bytes(reader.take()?));
         let halves = [reader.label()?, reader.label()?];
         let open = reader.whole()?;
         reader.skip(open.checked_mul(4)?)?;
-        Some((Event::Halved(input, cut, halves), halves.to_vec()))
+        Some(Event::Halved(input, cut, halves))
     }
 
-    fn contracted(&mut self, reader: &mut Reader<'_>) -> Option<(Event, Vec<u64>)> {
-        self.contracts = true;
+    fn contracted(&mut self, reader: &mut Reader<'_>) -> Option<Event> {
+        self.whole.contracts = true;
         let (obligation, size) = (reader.whole()?, reader.whole()?);
         let log = reader.skip(size)?;
         let [outcome] = reader.take()?;
-        let (after, children) = match outcome {
-            b'v' => (After::Proved, Vec::new()),
-            b'o' => {
-                let own = reader.label()?;
-                (After::Own(own), vec![own])
-            }
-            b's' => {
-                let split = read_split(&self.bytes[reader.skip(SPLIT)?])?;
-                let halves = [reader.label()?, reader.label()?];
-                (After::Split(split, halves), halves.to_vec())
-            }
+        let after = match outcome {
+            b'v' => After::Proved,
+            b'o' => After::Own(reader.label()?),
+            b's' => After::Split(read_split(&self.bytes[reader.skip(SPLIT)?])?, [reader.label()?, reader.label()?]),
             _ => return None,
         };
-        Some((Event::Contracted(obligation, log, after), children))
+        Some(Event::Contracted(obligation, log, after))
     }
 
     /// Counts the boxes below every box that was halved.
@@ -148,14 +213,19 @@ impl Hints {
     /// Whether anything was contracted.
     #[must_use]
     pub fn contracts(&self) -> bool {
-        self.contracts
+        self.whole.contracts
     }
 
     /// How many steps the earlier proof took: boxes that were halved, and contractions that brought something.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        let is_step = |event: &&Event| !matches!(event, Event::Contracted(_, log, _) if log.is_empty());
-        self.events.values().flatten().filter(is_step).count() as u64
+        self.whole.steps
+    }
+
+    /// How many boxes the whole region was halved into in the end.
+    #[must_use]
+    pub fn all_leaves(&self) -> u64 {
+        self.whole.leaves
     }
 
     /// How many boxes a box was halved into in the end; 1 if it never was.
@@ -167,7 +237,7 @@ impl Hints {
     /// Where a box was halved.
     #[must_use]
     pub fn halving(&self, label: u64) -> Option<Cut> {
-        self.events.get(&label)?.iter().find_map(|event| match event {
+        self.events.get(&label)?.iter().find_map(|(event, _)| match event {
             Event::Halved(input, cut, halves) => Some((*input, *cut, *halves)),
             Event::Contracted(..) => None,
         })
@@ -176,7 +246,7 @@ impl Hints {
     /// The log of the contraction of a box under the violation of an obligation, and what followed.
     #[must_use]
     pub fn contraction(&self, label: u64, obligation: usize) -> Option<(&[u8], After)> {
-        self.events.get(&label)?.iter().find_map(|event| match event {
+        self.events.get(&label)?.iter().find_map(|(event, _)| match event {
             Event::Contracted(o, log, after) if *o == obligation => Some((&self.bytes[log.clone()], *after)),
             _ => None,
         })
@@ -188,12 +258,13 @@ impl Hints {
 mod tests {
     use super::*;
 
+    fn halved(label: u64, low: u64, high: u64) -> Vec<u8> {
+        let numbers = [&label.to_le_bytes()[..], &0u32.to_le_bytes(), &0.5f64.to_le_bytes()].concat();
+        [&b"C"[..], &numbers, &low.to_le_bytes(), &high.to_le_bytes(), &0u32.to_le_bytes()].concat()
+    }
+
     #[test]
     fn what_is_no_tree_is_no_hint() {
-        let halved = |label: u64, low: u64, high: u64| {
-            let numbers = [&label.to_le_bytes()[..], &0u32.to_le_bytes(), &0.5f64.to_le_bytes()].concat();
-            [&b"C"[..], &numbers, &low.to_le_bytes(), &high.to_le_bytes(), &0u32.to_le_bytes()].concat()
-        };
         let read = |events: &[Vec<u8>]| Hints::read(&[events.concat(), b"Z".to_vec()].concat());
         let good = read(&[halved(0, 1, 2), halved(2, 3, 4)]).unwrap();
         assert_eq!((good.leaves(0), good.leaves(1), good.leaves(2), good.leaves(9)), (3, 1, 2, 1));
@@ -211,5 +282,30 @@ mod tests {
             assert!(read(&bad).is_none(), "{bad:?}");
         }
         assert!(Hints::read(b"").is_none() && Hints::read(&halved(0, 1, 2)).is_none());
+    }
+
+    #[test]
+    fn a_part_says_of_its_boxes_what_the_whole_says() {
+        let contracted = |label: u64, own: u64| {
+            let numbers = [&label.to_le_bytes()[..], &3u32.to_le_bytes(), &2u32.to_le_bytes(), b"ab"].concat();
+            [&b"X"[..], &numbers, b"o", &own.to_le_bytes()].concat()
+        };
+        let events = [halved(0, 1, 2), halved(1, 3, 4), halved(2, 5, 6), contracted(5, 7), halved(7, 8, 9)];
+        let whole = Hints::read(&[events.concat(), b"Z".to_vec()].concat()).unwrap();
+        assert_eq!((whole.all_leaves(), whole.steps(), whole.contracts()), (4, 5, true));
+        // A node that is there twice, and one below another, are written once.
+        for labels in [vec![2], vec![2, 2, 7], vec![7, 2]] {
+            let part = Hints::read_part(&whole.part(labels)).unwrap();
+            assert_eq!((part.all_leaves(), part.steps(), part.contracts()), (4, 5, true));
+            assert_eq!([0, 1, 2, 7].map(|label| part.leaves(label)), [1, 1, 2, 2]);
+            assert_eq!([0, 1, 2, 7].map(|label| part.halving(label).is_some()), [false, false, true, true]);
+            assert_eq!(part.contraction(5, 3).unwrap().0, b"ab");
+            assert!(part.contraction(5, 2).is_none());
+        }
+        let all = Hints::read_part(&whole.part([ROOT])).unwrap();
+        assert_eq!(all.events.len(), whole.events.len());
+        let nothing = Hints::read_part(&whole.part([77])).unwrap();
+        assert_eq!((nothing.events.len(), nothing.all_leaves()), (0, 4));
+        assert!(Hints::read_part(b"").is_none() && Hints::read_part(&whole.part([2])[..40]).is_none());
     }
 }

@@ -6,8 +6,12 @@
 //! the sum. What is proved is then the difference of the boxes. A share without an answer stays open, as does one that
 //! is withdrawn. So the whole can be closed only by answers to all of it, and before that is called a proof the sum of
 //! everything is held against the claim once more. What is taken on trust is that whoever answers has computed.
+//!
+//! Which box of an earlier proof a box is, shares and answers say too. That is a hint: a wrong one has boxes halved where
+//! it serves nothing, and what is halved adds up all the same.
 
 use super::account::Account;
+use super::hints::{Hints, ROOT};
 use super::host::{AuxiliaryHost, NoHost};
 use super::share::{Answer, Share, ShareName, beginning, first_of, refused};
 use super::shared::Shared;
@@ -41,6 +45,8 @@ pub struct Ledger {
     out: HashMap<ShareName, Dealt>,
     /// How many shares were dealt so far.
     dealt: u64,
+    /// What an earlier proof of a pair like this one did.
+    hints: Option<Hints>,
 }
 
 struct Dealt {
@@ -50,13 +56,14 @@ struct Dealt {
 }
 
 impl Ledger {
-    /// The ledger of a search that goes on from a snapshot, or begins with the whole region.
+    /// The ledger of a search that goes on from a snapshot, or begins with the whole region, where hints may serve.
     pub fn new(
         pair: &Pair,
         region: Region,
         property: Property,
         settings: &Settings,
         snapshot: Option<&[u8]>,
+        hints: Option<Hints>,
     ) -> Result<Self, Error> {
         settings.validate()?;
         same_size("lower", region.lower.len(), pair.inputs())?;
@@ -75,6 +82,7 @@ impl Ledger {
             unresolved: Vec::new(),
             out: HashMap::new(),
             dealt: 0,
+            hints: hints.filter(|_| snapshot.is_none()),
         };
         let snapshot = if let Some(bytes) = snapshot {
             Snapshot::read(bytes, &ledger.question())?
@@ -82,7 +90,8 @@ impl Ledger {
             let (lower, upper) = (ledger.region_free.lower.clone(), ledger.region_free.upper.clone());
             let root = Node::root(lower, upper, ledger.property.open(ledger.pair.identical()));
             let obligations = ledger.property.obligations.len();
-            let mut start = Snapshot::start(root, obligations, 0);
+            let hint = ledger.hints.as_ref().map(|_| ROOT);
+            let mut start = Snapshot::start(Node { hint, ..root }, obligations, 0);
             start.open.retain(|node| !node.open.is_empty());
             start
         };
@@ -137,7 +146,7 @@ impl Ledger {
         let part = Account::of(&nodes, &[]);
         let snapshot =
             Snapshot { statistics: beginning(&self.statistics, number), open: nodes, unresolved: Vec::new() };
-        let written = Share::write(number, &snapshot, &self.question());
+        let written = Share::write(number, &snapshot, self.hints.as_ref(), &self.question());
         if let (Some(part), Some((name, bytes))) = (part, written) {
             self.dealt = number;
             self.out.insert(name, Dealt { number, nodes: snapshot.open, part });
@@ -233,6 +242,7 @@ impl Ledger {
         let snapshot = shared.snapshot();
         let mut solution = shared.into_solution(obligations, &snapshot);
         solution.boxes += more.unwrap_or(0);
+        solution.reused = self.hints.as_ref().map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
         let host = &mut AuxiliaryHost { host: &mut NoHost, accepts_all: true };
         let question = Search { pair: &self.whole, region: &self.region, property: &self.property, start, hints: None };
         question.settle_vacuity(&self.settings, &mut solution, host)?;
@@ -297,7 +307,7 @@ mod tests {
         let region = Region::new(vec![0.0], vec![1.0], Vec::new()).unwrap();
         let property = epsilon::property(0.5, Norm::Max, &[0], AbstractDomain::Reduced);
         assert_eq!(property.obligations.len(), 2);
-        let mut ledger = Ledger::new(&pair, region, property, &Settings::default(), None).unwrap();
+        let mut ledger = Ledger::new(&pair, region, property, &Settings::default(), None, None).unwrap();
         let root = ledger.waiting.pop().unwrap();
         let mut number = 1;
         let [low, high] = halves(root, 0, 0.5, &mut number);
@@ -367,6 +377,15 @@ mod tests {
         assert!(!taken(|left, _, _| left.open[0].lower[0] = 0.3), "a box beyond the share");
         assert!(!taken(|left, _, _| left.open[0].lower[0] = f64::NAN), "no box");
         assert!(!taken(|left, _, _| left.open[0].open = ObligationSet::all(70)), "other obligations");
+    }
+
+    #[test]
+    fn what_an_answer_says_of_an_earlier_proof_is_a_hint() {
+        for hint in [None, Some(0), Some(1), Some(u64::MAX)] {
+            assert!(taken(|left, _, _| left.open[0].hint = hint));
+        }
+        // One that lost or doubled a box is refused whatever it says of it.
+        assert!(!taken(|left, _, _| (left.open[0].hint, left.open[0].depth) = (Some(1), 0)));
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub struct Node {
     /// Multipliers from which contraction starts on a node with violation bounds. They are a hint and are not saved.
     #[serde(skip)]
     pub warm_start: Option<Arc<WarmStart>>,
-    /// The node of an earlier proof that this one stands for ([`super::hints`]), which is not saved.
-    #[serde(skip)]
+    /// The node of an earlier proof that this one stands for ([`super::hints`]). Shares take it along; a search that
+    /// goes on later forgets it.
     pub hint: Option<u64>,
 }
 

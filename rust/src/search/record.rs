@@ -48,10 +48,10 @@ impl Recorder {
         Ok(Self { sink, labels: AtomicU64::new(first), failed: AtomicBool::new(false), trail: false })
     }
 
-    /// A trail, in memory.
-    pub fn trail() -> Self {
+    /// A trail, in memory, in which new nodes are labelled from `first` on.
+    pub fn trail(first: u64) -> Self {
         let sink = Mutex::new(Sink::Memory(Vec::new()));
-        Self { sink, labels: AtomicU64::new(1), failed: AtomicBool::new(false), trail: true }
+        Self { sink, labels: AtomicU64::new(first), failed: AtomicBool::new(false), trail: true }
     }
 
     fn write(&self, event: &[u8]) {

@@ -1,10 +1,12 @@
 //! Shares of a search: some of its open boxes as bytes, for another process to work on, and the answer to them.
 //!
 //! A share says of which question it is, bears a name that no other share of its search bears, and is sealed with its
-//! digest; so does the answer, under the name of the share that it answers. What an answer claims is held against the
+//! digest; so is the answer, under the name of the share that it answers. A share of a search that starts from an earlier
+//! proof takes along what that did to its boxes, and the answer says of what is left which boxes of that proof it is. What an answer claims is held against the
 //! boxes that were dealt in [`super::Ledger`]; here bytes are only read whole or refused.
 
 use super::account::Account;
+use super::hints::Hints;
 use super::snapshot::{DIGEST, Question, Snapshot, fits};
 use super::statistics::SearchStatistics;
 use crate::error::Error;
@@ -14,10 +16,10 @@ use sha2::{Digest, Sha256};
 /// What a share bears as its name: the digest of its number and its boxes.
 pub type ShareName = [u8; DIGEST];
 
-const SHARE: &[u8] = b"eqspec share 1\n";
-const ANSWER: &[u8] = b"eqspec answer 1\n";
+const SHARE: &[u8] = b"eqspec share 2\n";
+const ANSWER: &[u8] = b"eqspec answer 2\n";
 
-/// Bytes of a share's number.
+/// Bytes of a number in the head of a share.
 const NUMBER: usize = 8;
 
 /// The most shares of one search: their numbers stand in the upper half of what counts boxes and labels nodes.
@@ -34,6 +36,8 @@ pub struct Share {
     fingerprint: [u8; DIGEST],
     /// The boxes, with what the search had learned when it was dealt and nothing counted yet.
     pub snapshot: Snapshot,
+    /// What an earlier proof did to the boxes.
+    pub hints: Option<Hints>,
 }
 
 /// What became of a share.
@@ -53,24 +57,42 @@ pub fn first_of(number: u64) -> u64 {
 
 impl Share {
     /// The share of this number as its name and bytes; `None` if it cannot be written.
-    pub fn write(number: u64, snapshot: &Snapshot, question: &Question<'_>) -> Option<(ShareName, Vec<u8>)> {
+    pub fn write(
+        number: u64,
+        snapshot: &Snapshot,
+        hints: Option<&Hints>,
+        question: &Question<'_>,
+    ) -> Option<(ShareName, Vec<u8>)> {
         if number == 0 || number >= MOST {
             return None;
         }
         let payload = snapshot.payload()?;
         let name = name(number, &payload);
-        Some((name, seal(SHARE, &question.fingerprint, &[&number.to_le_bytes()[..], &name].concat(), &payload)))
+        let hints = hints.map(|hints| hints.part(snapshot.open.iter().filter_map(|node| node.hint)));
+        let head = [&number.to_le_bytes()[..], &name, &(payload.len() as u64).to_le_bytes()].concat();
+        let content = [payload, hints.unwrap_or_default()].concat();
+        Some((name, seal(SHARE, &question.fingerprint, &head, &content)))
     }
 
     /// The share of these bytes, if it is one of this question.
     pub fn read(bytes: &[u8], question: &Question<'_>) -> Result<Self, Error> {
-        let (head, payload) = open(SHARE, bytes, question, NUMBER + DIGEST)?;
-        let number = u64::from_le_bytes(head[..NUMBER].try_into().map_err(|_| refused("it is damaged"))?);
-        let snapshot = boxes(payload, question)?;
-        if number == 0 || number >= MOST || head[NUMBER..] != name(number, payload) {
+        let damaged = || refused("it is damaged");
+        let (head, content) = open(SHARE, bytes, question, NUMBER + DIGEST + NUMBER)?;
+        let (number, rest) = number(head).ok_or_else(damaged)?;
+        let (named, rest) = rest.split_at(DIGEST);
+        let (size, _) = self::number(rest).ok_or_else(damaged)?;
+        let size = usize::try_from(size).map_err(|_| damaged())?;
+        let (payload, part) = content.split_at_checked(size).ok_or_else(damaged)?;
+        let mut snapshot = boxes(payload, question)?;
+        if number == 0 || number >= MOST || *named != name(number, payload) {
             return Err(refused("its name is not that of its boxes"));
         }
-        Ok(Self { name: name(number, payload), number, fingerprint: question.fingerprint, snapshot })
+        // What cannot be read is no hint.
+        let hints = Hints::read_part(part);
+        if hints.is_none() {
+            snapshot.forget_hints();
+        }
+        Ok(Self { name: name(number, payload), number, fingerprint: question.fingerprint, snapshot, hints })
     }
 
     /// Whether it is the whole search before its first box, probes included.
@@ -131,6 +153,10 @@ pub fn beginning(learned: &SearchStatistics, number: u64) -> SearchStatistics {
 /// The refusal of a share or of an answer.
 pub fn refused(why: &str) -> Error {
     Error::Share(why.to_owned())
+}
+
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    bytes.split_first_chunk::<NUMBER>().map(|(number, rest)| (u64::from_le_bytes(*number), rest))
 }
 
 fn name(number: u64, payload: &[u8]) -> ShareName {

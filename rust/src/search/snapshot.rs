@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The mark at the beginning, whose number changes with the layout of what follows.
-const MAGIC: &[u8] = b"eqspec search 5\n";
+const MAGIC: &[u8] = b"eqspec search 6\n";
 
 /// Bytes of a SHA-256.
 pub const DIGEST: usize = 32;
@@ -125,9 +125,15 @@ impl Snapshot {
         if *fingerprint != question.fingerprint {
             return Err(refuse("it belongs to another question"));
         }
-        let saved = Self::of_payload(payload).ok_or_else(damaged)?;
+        let mut saved = Self::of_payload(payload).ok_or_else(damaged)?;
         saved.check(question).map_err(refuse)?;
+        saved.forget_hints();
         Ok(saved)
+    }
+
+    /// Lets no box stand for a node of an earlier proof that is not at hand.
+    pub fn forget_hints(&mut self) {
+        self.open.iter_mut().for_each(|node| node.hint = None);
     }
 
     /// Whether the search can go on from here, and misses nothing.

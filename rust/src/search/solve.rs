@@ -67,8 +67,9 @@ pub fn resume(
 }
 
 /// Works on a share of a search until it is closed or the settings stop it; their limit on boxes is meant for this
-/// share. [`Host::keep_snapshot`] is given the answer, once, unless a witness was found. Of the solution only the
-/// verdict and what was counted are meant of the share.
+/// share. [`Host::keep_snapshot`] is given the answer, once, unless a witness was found, and [`Host::keep_trail`] what
+/// was done by then, if that could be kept: the trails of all shares are that of the whole proof. Of the solution only
+/// the verdict and what was counted are meant of the share.
 pub fn work_on(
     pair: &Pair,
     region: &Region,
@@ -83,6 +84,7 @@ pub fn work_on(
     let (reduced, region_free) = (pair.specialise(&free, &region.lower), region.restrict(&free));
     let fingerprint = fingerprint(pair, region, property, settings);
     let share = Share::read(share, &Question { pair: &reduced, region: &region_free, property, fingerprint })?;
+    let search = Search { hints: share.hints.as_ref(), ..search };
     let (mut solution, left) = search.decide(settings, Origin::Share(&share, 0), host)?;
     let before = share.begin(0).statistics;
     solution.boxes -= before.probed + before.boxes;
@@ -208,7 +210,7 @@ impl Search<'_> {
             Some(hints) if hints.contracts() => Vec::new(),
             Some(hints) => {
                 // The first one shows whether bisection still serves, as it does without hints.
-                let enough = hints.leaves(ROOT).saturating_mul(2);
+                let enough = hints.all_leaves().saturating_mul(2);
                 let first = probe.budgets(settings).into_iter().take(1);
                 first.flat_map(|boxes| if enough > boxes { vec![boxes, enough] } else { vec![boxes] }).collect()
             }
@@ -225,7 +227,13 @@ impl Search<'_> {
             let (answers, more) = probe::evaluate(&solution, before + origin.first_box(), (number, &plain, settings));
             if answers {
                 let decided = !matches!(solution.verdict, Verdict::Unknown(_));
-                return Ok((solution, origin.untouched().filter(|_| !decided).unwrap_or(left)));
+                let untouched = origin.untouched().filter(|_| !decided);
+                if untouched.is_some() {
+                    // Nothing was done to the share, so nothing of this probe belongs to a record.
+                    recorder(settings, origin)?.iter().for_each(Recorder::finish);
+                    host.keep_trail(Vec::new());
+                }
+                return Ok((solution, untouched.unwrap_or(left)));
             }
             probed = solution.boxes - origin.first_box();
             if !more {
@@ -256,10 +264,14 @@ impl Search<'_> {
             .build()
             .map_err(|e| Error::Threads(threads, e.to_string()))?;
         let recorder = match recorder(settings, origin)? {
-            None if matches!(origin, Origin::Root(_)) && host.wants_trail() => Some(Recorder::trail()),
+            None if !matches!(origin, Origin::Snapshot(_)) && host.wants_trail() => {
+                Some(Recorder::trail(origin.first_box() + 1))
+            }
             recorder => recorder,
         };
         let mut interval = host.snapshot_interval();
+        // A probe keeps no snapshots, and what it did counts only if it is a proof.
+        let is_leg = interval.is_some() && matches!(origin, Origin::Share(..));
         let fingerprint = if interval.is_some() || matches!(origin, Origin::Snapshot(_)) {
             fingerprint(pair, region, property, settings)
         } else {
@@ -336,7 +348,7 @@ impl Search<'_> {
             }
             solution.complete(region, &free);
             solution.reused = self.hints.map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
-            let proved = solution.verdict == Verdict::Equivalent;
+            let proved = solution.verdict == Verdict::Equivalent || is_leg && solution.verdict != Verdict::Different;
             if let Some(trail) = recorder.filter(|_| proved).and_then(Recorder::into_trail) {
                 host.keep_trail(trail);
             }

@@ -6,7 +6,7 @@
 //! followed only if this search would halve it along the same input: else the box goes on as if there were no trail,
 //! which costs what it costs without. Searches of pairs that are alike agree nearly always.
 
-use super::hints::{Cut, Hints, ROOT};
+use super::hints::{Cut, Hints};
 
 /// A box that was halved into so many or more is bounded before it is halved: there are few of these, and one that
 /// closes saves all the boxes below.
@@ -25,7 +25,7 @@ pub fn halves(cut: f64, lower: f64, upper: f64) -> bool {
 
 /// Whether a box is bounded although the trail halves it.
 pub fn is_large(hints: &Hints, label: u64) -> bool {
-    hints.leaves(label) >= (hints.leaves(ROOT) / LARGE_SHARE).clamp(LARGE_LEAST, LARGE)
+    hints.leaves(label) >= (hints.all_leaves() / LARGE_SHARE).clamp(LARGE_LEAST, LARGE)
 }
 
 /// Whether this search, which would halve a box along these inputs in turn, has the one among them that the trail

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from eqspec.cache import Store
+from eqspec.cluster import coordinator as coordinating
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
 from eqspec.cluster.leg import Order, Report
@@ -171,10 +172,8 @@ def test_workers_that_go_and_come_lose_nothing(alone: int) -> None:
         return honestly()  # type: ignore[operator, no-any-return]
 
     transport.fault = fault
-    import eqspec.cluster.coordinator as module
-
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "_LOOK", 0.05)
+        patched.setattr(coordinating, "_LOOK", 0.05)
         with coordinated(transport, replace(QUICK, grace=30.0, deaths=50)) as (engine, _):
             result = Runner(PLAIN, engine=engine).run(TASK)
     assert result.verdict is Verdict.EQUIVALENT
@@ -203,6 +202,19 @@ def test_a_cluster_of_another_build_is_no_cluster() -> None:
         pass
 
 
+def test_workers_of_another_build_that_come_late_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordinating, "_LOOK", 0.05)
+    transport = LocalTransport(0)
+    transport.builds["late"] = "0.0.9"
+    told: list[str] = []
+    with Coordinator(transport, told.append, QUICK) as coordinator:
+        coordinator.wait_for_workers(0.1)
+        transport.there["late"] = 1
+        with pytest.raises(ResourceError, match="none of its workers can be used"):
+            Runner(replace(PLAIN, timeout=60), engine=ClusterEngine(coordinator)).run(TASK)
+    assert ["no workers yet" in told[0], "late" in told[1]] == [True, True]
+
+
 def test_a_cluster_that_is_lost_leaves_what_was_proved(tmp_path: Path, alone: int) -> None:
     transport = LocalTransport(2)
     legs = 0
@@ -216,12 +228,10 @@ def test_a_cluster_that_is_lost_leaves_what_was_proved(tmp_path: Path, alone: in
         return honestly()  # type: ignore[operator, no-any-return]
 
     transport.fault = fault
-    import eqspec.cluster.coordinator as module
-
     cache = ResultCache(Store(tmp_path), resume=True)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "_PATIENCE", 0.1)
-        patched.setattr(module, "_LOOK", 0.05)
+        patched.setattr(coordinating, "_PATIENCE", 0.1)
+        patched.setattr(coordinating, "_LOOK", 0.05)
         with (
             coordinated(transport) as (engine, _),
             pytest.raises(ResourceError, match="out of reach") as raised,

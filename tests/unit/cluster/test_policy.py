@@ -140,6 +140,21 @@ def test_idle_workers_call_back_the_longest_leg() -> None:
     assert world.act() == [Recall((send.leg,))]
 
 
+def test_many_idle_workers_call_back_no_more_than_the_coordinator_keeps_up_with() -> None:
+    world = World([150], inf, inf)
+    for number in range(300):
+        world.workers.add(f"w{number}")
+        world.policy.joined(f"w{number}")
+    sends = [action for action in world.act() if isinstance(action, Send)]
+    assert len(sends) == 150
+    recalled = list[int]()
+    for now in (2.0, 2.2, 2.7):
+        world.now = now
+        recalled.append(sum(len(action.legs) for action in world.act() if isinstance(action, Recall)))
+    # A second's worth of legs at once, then one in each hundredth, and each leg once.
+    assert recalled == [100, 20, 30]
+
+
 def test_a_share_is_given_up_when_it_was_lost_three_times() -> None:
     world = World([1], inf, inf)
     for turn in range(3):

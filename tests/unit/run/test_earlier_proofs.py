@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from eqspec.api import load, verify
+from eqspec.api import verify
 from eqspec.audit import audit
 from eqspec.cache import Store
 from eqspec.certificates import Certifier
 from eqspec.errors import InputError
 from eqspec.networks.network import Network
 from eqspec.networks.readers.network_file import read_network
-from eqspec.property import Epsilon, Property
+from eqspec.property import Epsilon
 from eqspec.report.table import remark
 from eqspec.run.earlier_proofs import EarlierProofs, kin
 from eqspec.run.engine import Question, ThisMachine
@@ -30,9 +29,7 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
-from small_tasks import network, task
-
-SPECS = Path(__file__).parents[3] / "specs"
+from moved_pairs import claimed, pair, wide
 
 
 class Engine(ThisMachine):
@@ -45,38 +42,6 @@ class Engine(ThisMachine):
     def solve(self, question: Question, options: Options, **more: Any) -> Any:
         self.given.append(more.get("hints"))
         return super().solve(question, options, **more)
-
-
-def pair(change: float, *, inputs: int = 3, hidden: int = 8) -> tuple[Network, Network]:
-    """A network and a copy that has moved a little; the larger the change, the further."""
-    rng = np.random.default_rng(4)
-    layers = [
-        (rng.normal(size=(m, n)) / np.sqrt(n / 3), rng.normal(size=m))
-        for m, n in ((hidden, inputs), (hidden, hidden), (2, hidden))
-    ]
-    other = [(w + 0.05 * rng.normal(size=w.shape), b) for w, b in layers]
-    moved = [(w + change * rng.normal(size=w.shape), b) for w, b in other]
-    return network(*layers), network(*moved)
-
-
-def claimed(change: float, claim: Property | None = None, **shape: int) -> Task:
-    return task(*pair(change, **shape), claim or Epsilon("0.6"), id="slow")
-
-
-@cache
-def _jets() -> Task:
-    (found,) = load(SPECS / "lhc.eqspec").select("confident[sigma=0.2]")
-    assert isinstance(found, Task)
-    return found
-
-
-def wide(change: float) -> Task:
-    """A pair that contraction is for: halving its inputs takes far longer."""
-    rng, last = np.random.default_rng(5), _jets()
-    layers = [
-        (one.weight * (1 + change * rng.normal(size=one.weight.shape)), one.bias) for one in last.candidate.layers
-    ]
-    return replace(last, candidate=network(*layers))
 
 
 def run(what: Task, folder: Path | None, since: Path | None = None, engine: Engine | None = None) -> Result:
@@ -232,11 +197,6 @@ def test_hints_of_another_key_are_not_taken(tmp_path: Path, monkeypatch: pytest.
     engine = Engine()
     assert run(claimed(1e-4), tmp_path, engine=engine).verdict is Verdict.EQUIVALENT
     assert engine.given == [None]
-
-
-def test_where_hints_are_not_used_is_said(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="since is not used on a cluster"), pytest.raises(InputError):
-        verify(*pair(0.0), [0.0] * 3, [1.0] * 3, Epsilon("1"), since=tmp_path, client="nowhere")
 
 
 def test_a_folder_that_is_not_there() -> None:

@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     show_warnings(spec.warnings, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
-    engine_there = engine_on(arguments.cluster, partial(note, err), since=arguments.since)
+    engine_there = engine_on(arguments.cluster, partial(note, err))
     with engine_there as engine, LiveMonitor(err, 1) as monitor:
         report = spec.run(spec.tasks, options, 1, monitor, cache, engine=engine)
     for _, error in report.failures:
