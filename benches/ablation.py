@@ -27,7 +27,18 @@ from benches.report import markdown, wide_console
 from eqspec.tasks.task import Domain
 
 ALL_OFF = frozenset(
-    {"back_substitution", "contract", "singles", "selected", "root_bounds", "attack", "link", "entropy", "phases"}
+    {
+        "back_substitution",
+        "contract",
+        "singles",
+        "selected",
+        "root_bounds",
+        "alone",
+        "attack",
+        "link",
+        "entropy",
+        "phases",
+    }
 )
 
 
@@ -58,10 +69,13 @@ def rows() -> Iterator[Row]:
     yield Row("paper", "paper", ALL_OFF)
     yield Row("shared domain", "shared", ALL_OFF)
     yield Row("+ back-substitution", "shared", ALL_OFF - {"back_substitution"})
-    yield Row("+ contraction", "shared", frozenset({"singles", "selected", "attack", "link", "entropy", "phases"}))
-    yield Row("+ steps in singles", "shared", frozenset({"selected", "attack", "link", "entropy", "phases"}))
-    yield Row("+ selection", "shared", frozenset({"root_bounds", "attack", "link", "entropy", "phases"}))
-    yield Row("+ root bounds", "shared", frozenset({"attack", "link", "entropy", "phases"}))
+    yield Row(
+        "+ contraction", "shared", frozenset({"singles", "selected", "alone", "attack", "link", "entropy", "phases"})
+    )
+    yield Row("+ steps in singles", "shared", frozenset({"selected", "alone", "attack", "link", "entropy", "phases"}))
+    yield Row("+ selection", "shared", frozenset({"root_bounds", "alone", "attack", "link", "entropy", "phases"}))
+    yield Row("+ root bounds", "shared", frozenset({"alone", "attack", "link", "entropy", "phases"}))
+    yield Row("+ each network alone", "shared", frozenset({"attack", "link", "entropy", "phases"}))
     yield Row("+ link", "shared", frozenset({"attack", "entropy", "phases"}))
     yield Row("+ exact softmax", "shared", frozenset({"attack", "phases"}))
     yield Row("+ neuron splits", "shared", frozenset({"attack"}))
@@ -74,6 +88,7 @@ def rows() -> Iterator[Row]:
         "singles": "steps in singles",
         "selected": "selection",
         "root_bounds": "root bounds",
+        "alone": "each network alone",
     }
     for switch, words in parts.items():
         yield Row(f"everything but {words}", without=frozenset({switch}))

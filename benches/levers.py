@@ -21,6 +21,7 @@ SWITCHES = (
     "singles",
     "selected",
     "root_bounds",
+    "alone",
 )
 """Settings of the core that only a comparison turns off."""
 

@@ -41,6 +41,9 @@ macro_rules! with_settings {
             /// Whether all neurons are bounded backwards on the first box of a graph or of so many inputs; switched off
             /// only to compare.
             root_bounds: bool = true,
+            /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to
+            /// compare.
+            alone: bool = true,
             /// Whether multipliers of backward bounds are sought in single precision, where magnitudes allow it; switched
             /// off only to compare. The bounds themselves are in f64 either way.
             singles: bool = true,
@@ -87,6 +90,15 @@ impl Settings {
     #[must_use]
     pub fn contracts(&self, inputs: usize) -> bool {
         self.contract && self.domain == AbstractDomain::Reduced && inputs > self.contract_above
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
     }
 
     /// Refuses values that make no sense.

@@ -45,7 +45,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles", "root_bounds")
+STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles", "root_bounds", "alone")
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -76,6 +76,7 @@ class Mode:
     back_substitution: bool = True
     singles: bool = True
     root_bounds: bool = True
+    alone: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -108,6 +109,7 @@ class Mode:
             back_substitution=self.back_substitution,
             singles=self.singles,
             root_bounds=self.root_bounds,
+            alone=self.alone,
             boxes=self.boxes,
             timeout=30.0,
             **given,
@@ -216,6 +218,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         back_substitution=one(0.8),
         singles=one(0.8),
         root_bounds=one(0.8),
+        alone=one(0.85),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,

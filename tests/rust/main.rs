@@ -6,6 +6,7 @@
 #![allow(clippy::needless_range_loop, clippy::too_many_lines, clippy::doc_markdown, clippy::type_complexity)]
 #![allow(clippy::semicolon_if_nothing_returned, clippy::needless_pass_by_value)]
 
+mod alone;
 mod assumed;
 mod back_substitution;
 mod backward;

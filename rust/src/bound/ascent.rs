@@ -97,21 +97,22 @@ impl<T: Real> Backward<'_, T> {
             tile.shape().product(out, weight, values, (tile.columns, count), Accumulate::Add, panels);
             flops += (2 * tile.products() * count) as u64;
         };
+        let [of_first, of_second, of_difference] = self.wanted;
         let mut reads_steps = false;
         for (k, term) in d.terms.iter().enumerate() {
             let Origin::Step(j) = term.origin else { continue };
             reads_steps = true;
             let from = live.of(j);
-            if let Some(i) = term.first {
+            if let (Some(i), true) = (term.first, of_first) {
                 add(&mut now.first, &a.terms[i].tile, &weights.first[i], &from.first, panels);
             }
-            if let Some(i) = term.second {
+            if let (Some(i), true) = (term.second, of_second) {
                 add(&mut now.second, &b.terms[i].tile, &weights.second[i], &from.second, panels);
             }
-            if !term.zero {
+            if !term.zero && of_difference {
                 add(&mut now.difference, &term.tile, &weights.difference[k], &from.second, panels);
             }
-            if let Some(i) = term.first {
+            if let (Some(i), true) = (term.first, of_difference) {
                 add(&mut now.difference, &a.terms[i].tile, &weights.first[i], &from.difference, panels);
             }
         }

@@ -283,7 +283,7 @@ impl<'a> Contractor<'a> {
     }
 
     /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.
-    fn most_at_once(&self) -> usize {
+    pub(super) fn most_at_once(&self) -> usize {
         if self.is_proof() { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
     }
 

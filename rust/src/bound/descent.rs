@@ -54,6 +54,10 @@ impl<T: Real> Backward<'_, T> {
                     Function::Identity => {}
                 }
                 self.join::<BOUND>(step, &mut now, functionals, parameters);
+                if self.wanted != [true; 3] {
+                    // Where networks are bounded one by one, most coefficients are 0 and need not be multiplied.
+                    known = now.nonzero();
+                }
             }
             self.affine::<BOUND>(step, &mut now, known, count);
             self.live.free(now);

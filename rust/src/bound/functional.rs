@@ -72,6 +72,12 @@ impl<T: Real> Coefficients<T> {
         }
     }
 
+    /// Which of the three arrays have an entry that is not 0.
+    #[inline(always)]
+    pub(super) fn nonzero(&self) -> [bool; 3] {
+        [&self.first, &self.second, &self.difference].map(|v| v.iter().any(|c| *c != T::ZERO))
+    }
+
     /// Whether there are no entries at all.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {

@@ -13,6 +13,7 @@
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
+//! | `alone` | the same for one network of the pair by itself | INVPROP |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
@@ -23,6 +24,7 @@
 //! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
 //! pair under a violation are eqspec's own.
 
+mod alone;
 mod ascent;
 pub mod assumption;
 pub mod backward;
@@ -50,5 +52,6 @@ mod singles;
 pub mod split_candidates;
 mod weights;
 
+pub use alone::{Alone, AloneBudget};
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};

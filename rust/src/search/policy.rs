@@ -4,6 +4,8 @@
 //! users may switch is in [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free
 //! inputs and 80 neurons a network, digits 15 to 24 and 200, ACAS Xu 5 and 300.
 
+use crate::bound::AloneBudget;
+
 /// The stages of bounding a box (`search/stages`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StageName {
@@ -23,6 +25,8 @@ pub enum StageName {
     RoundingLimit,
     /// Backward bounds of all neurons, on the first box of a graph or of many inputs.
     BackwardBounds,
+    /// What each network does by itself, on the first box of many inputs.
+    EachNetworkAlone,
     /// Multipliers of the parent.
     InheritedMultipliers,
     /// The best multipliers, by a descent in the dual.
@@ -41,7 +45,7 @@ pub enum StageName {
 
 /// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
 /// in the next, and a box that is open after the last one is halved.
-pub const STAGES: [StageName; 15] = [
+pub const STAGES: [StageName; 16] = [
     StageName::Outside,
     StageName::Propagation,
     StageName::GuardSample,
@@ -50,6 +54,7 @@ pub const STAGES: [StageName; 15] = [
     StageName::Falsification,
     StageName::RoundingLimit,
     StageName::BackwardBounds,
+    StageName::EachNetworkAlone,
     StageName::InheritedMultipliers,
     StageName::DualBounds,
     StageName::Contraction,
@@ -178,6 +183,8 @@ pub struct Policy {
     pub halving: Halving,
     pub multipliers: Multipliers,
     pub backward: Backward,
+    /// Contraction of one network by itself.
+    pub alone: AloneBudget,
     pub contraction: Contraction,
     pub attack: Attack,
     pub mixed: Mixed,
@@ -198,6 +205,7 @@ pub const POLICY: Policy = Policy {
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
+    alone: AloneBudget { rounds: 24, steps: 6, rate: 0.07, gain: 0.97, work: 400_000_000_000 },
     contraction: Contraction { looks_ahead: 4, rounds_again: 2 },
     attack: Attack {
         first_starts: 2,

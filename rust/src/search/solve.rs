@@ -258,7 +258,7 @@ impl Search<'_> {
         let free = region.free();
         let reduced = pair.specialise(&free, &region.lower);
         let region_free = region.restrict(&free);
-        let threads = threads(settings);
+        let threads = settings.workers();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
@@ -354,14 +354,6 @@ impl Search<'_> {
             }
             return Ok((solution, snapshot));
         }
-    }
-}
-
-/// How many workers there are.
-fn threads(settings: &Settings) -> usize {
-    match settings.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
     }
 }
 

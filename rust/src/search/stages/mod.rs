@@ -4,6 +4,7 @@
 //! go on. Sound because an obligation is closed by a valid bound only, and because [`finish`] counts what was closed,
 //! and nothing else, as proved.
 
+mod alone;
 mod backward_bounds;
 mod contraction;
 mod dual;
@@ -76,6 +77,7 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
             StageName::Falsification => falsification::Falsification.run(workspace, node),
             StageName::RoundingLimit => rows::RoundingLimit.run(workspace, node),
             StageName::BackwardBounds => backward_bounds::BackwardBounds.run(workspace, node),
+            StageName::EachNetworkAlone => alone::EachNetworkAlone.run(workspace, node),
             StageName::InheritedMultipliers => inherited::InheritedMultipliers.run(workspace, node),
             StageName::DualBounds => dual::DualBounds.run(workspace, node),
             StageName::Contraction => contraction::ContractionUnderViolation.run(workspace, node),

@@ -50,6 +50,8 @@ pub struct Workspace<'a> {
     pub scores: Scores,
     /// The search for counterexamples.
     pub falsifier: Falsifier<'a>,
+    /// Additions and multiplications of bounding that other threads did for this worker.
+    pub elsewhere: u64,
     /// Counters of the worker.
     pub statistics: WorkerStatistics,
     /// What is known about the current box.
@@ -181,6 +183,7 @@ impl<'a> Workspace<'a> {
             payoff,
             scores: Scores::new(gain),
             falsifier: Falsifier::new(context, requests),
+            elsewhere: 0,
             statistics: WorkerStatistics::default(),
             current: Current::new(0, false, 0),
         }
@@ -198,7 +201,7 @@ impl<'a> Workspace<'a> {
 
     /// Additions and multiplications of bounding so far, without those of falsification.
     pub fn flops(&self) -> u64 {
-        self.propagation.flops() + self.contractor.flops()
+        self.propagation.flops() + self.contractor.flops() + self.elsewhere
     }
 
     /// Whether linear programs can prove more than zonotope rows: only where a guard or a constraint joins the

@@ -1,0 +1,141 @@
+//! What each network does by itself, on the first box of many inputs: guards that f1 never meets, and violations that f2
+//! never commits whatever f1 does ([`crate::bound::Alone`]).
+//!
+//! For Top-1 this is the proof by cases that both networks have one and the same label in the whole box. A guard that is
+//! excluded closes all obligations behind it, so ten questions about f1 and ten about f2 may replace a hundred about
+//! both. What stays open is contracted as always.
+//!
+//! The questions do not depend on each other, and there is no other box yet, so they are dealt out to as many threads as
+//! the search has. Answers do not depend on which thread gave them. Each counts only if floats were rounded to nearest
+//! before and after it.
+//!
+//! A record of a proof has no place for bounds of one network, so where one is kept the stage is left out.
+
+use super::workspace::{Stage, StageResult, Workspace};
+use crate::bound::{Alone, Assumption, Contractor};
+use crate::domain::{IntermediateBounds, Quantity};
+use crate::network::eval::{Evaluation, Evaluator};
+use crate::numeric::round::arithmetic_is_ieee;
+use crate::search::Node;
+use crate::search::context::Context;
+use crate::search::falsify::candidates::centre;
+use crate::search::policy::POLICY;
+use crate::search::profile::Activity;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// See the head of this file.
+pub struct EachNetworkAlone;
+
+/// An assumption about one network, and the obligations that are proved if it holds nowhere.
+struct Question {
+    assumption: Assumption,
+    proves: Vec<usize>,
+}
+
+impl Stage for EachNetworkAlone {
+    fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
+        if !worth_asking(workspace, node) {
+            return StageResult::Open;
+        }
+        workspace.enter(Activity::Contraction);
+        let questions = questions(&workspace.context, node);
+        let bounds = IntermediateBounds::of(workspace.propagation.layers(), &node.lower, &node.upper);
+        let (excluded, flops) = answers(&workspace.context, &bounds, &questions);
+        workspace.elsewhere += flops;
+        for question in excluded.into_iter().map(|number| &questions[number]) {
+            workspace.statistics.stages.contraction += question.proves.len() as u64;
+            question.proves.iter().for_each(|o| node.open.close(*o));
+        }
+        StageResult::of(node)
+    }
+}
+
+/// Whether this is the first box, there are many inputs, and the proof is not recorded.
+fn worth_asking(workspace: &Workspace<'_>, node: &Node) -> bool {
+    let Context { pair, settings, record, .. } = workspace.context;
+    let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
+    whole && settings.alone && pair.inputs() > settings.wide_above && settings.contracts(usize::MAX) && !record.on()
+}
+
+/// What is to be asked about each network: of a guard that f1 does not meet in the middle of the box, whether it meets it
+/// anywhere; of the obligations of the other guards, whether one network violates them by itself.
+fn questions(context: &Context<'_>, node: &Node) -> Vec<Question> {
+    let Context { pair, property, .. } = *context;
+    let middle: Vec<f64> = (0..pair.inputs()).map(|i| centre(node, i)).collect();
+    let mut reached = Evaluation::default();
+    Evaluator::default().at(pair, &middle, &mut reached);
+    let mut list: Vec<Question> = Vec::new();
+    let mut asked: Vec<Option<usize>> = vec![None; property.guards.len()];
+    for o in node.open.iter() {
+        let Some(assumption) = context.violation(o) else { continue };
+        let Some(guard) = property.obligations[o].guard else {
+            list.extend(of_violation(assumption, o));
+            continue;
+        };
+        if let Some(place) = asked[guard] {
+            list[place].proves.push(o);
+        } else if let Some(row) = missed(&assumption, &reached.first) {
+            asked[guard] = Some(list.len());
+            list.push(Question { assumption: assumption.of_guard_row(row), proves: vec![o] });
+        } else {
+            list.extend(of_violation(assumption, o));
+        }
+    }
+    list
+}
+
+/// The row of a guard that outputs of f1 miss by most, if they miss one.
+fn missed(assumption: &Assumption, first: &[f64]) -> Option<usize> {
+    let outputs = assumption.outputs();
+    let value = |row: usize| {
+        let coefficients = &assumption.guard[row * outputs..(row + 1) * outputs];
+        coefficients.iter().zip(first).map(|(g, z)| g * z).sum::<f64>() + assumption.constants[row]
+    };
+    let least = (0..assumption.rows()).min_by(|a, b| value(*a).total_cmp(&value(*b)))?;
+    (value(least) < 0.0).then_some(least)
+}
+
+/// A violation that speaks of one network alone.
+fn of_violation(assumption: Assumption, obligation: usize) -> Option<Question> {
+    let assumption = match assumption.speaks_of()? {
+        Quantity::First => assumption,
+        _ => assumption.without_guard(),
+    };
+    Some(Question { assumption, proves: vec![obligation] })
+}
+
+/// The numbers of the questions whose assumptions hold nowhere, and the operations that it took to find them.
+fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Question]) -> (Vec<usize>, u64) {
+    let Context { pair, settings, shared, .. } = *context;
+    let (next, flops) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let stop = || shared.stopping();
+    let work = || {
+        let mut excluded = Vec::new();
+        let mut contractor = Contractor::new(pair).in_singles(settings.singles);
+        while !stop() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(question) = questions.get(number) else { break };
+            let before = arithmetic_is_ieee();
+            let answer = contractor.exclude_alone(bounds.clone(), &question.assumption, POLICY.alone, stop);
+            if answer == Alone::Excluded && before && arithmetic_is_ieee() {
+                excluded.push(number);
+            }
+        }
+        flops.fetch_add(contractor.flops(), Ordering::Relaxed);
+        excluded
+    };
+    let threads = settings.workers().min(questions.len());
+    let mut excluded = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let mut excluded = work();
+        for other in others {
+            match other.join() {
+                Ok(found) => excluded.extend(found),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        excluded
+    });
+    excluded.sort_unstable();
+    (excluded, flops.into_inner())
+}
