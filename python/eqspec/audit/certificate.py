@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .drafts import Draft
 from .grids import decide
 from .opening import Bounded, balances, header, limits, opened, plain, question, refuse_if_late, witness
 from .proof import Proof
@@ -59,7 +60,7 @@ def _audit(file: Bounded, folder: Path, until: float, part: Part, draft: bool) -
             raise Refused("it was decided in a way that this auditor does not know")
         found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
-        proof = Proof(asked, folder, until, balances(head), draft)
+        proof = (Draft if draft else Proof)(asked, folder, until, balances(head))
         found = audited(head, asked, proof.files, proof, *proof.check(file, part), part=part)
     else:
         raise Refused("its verdict is nothing that can be certified")

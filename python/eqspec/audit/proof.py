@@ -10,10 +10,10 @@ Multipliers are hints: with any others the bounds are valid, and may prove nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -28,8 +28,6 @@ LEAF, CUT, ROUND, ASSUME = range(4)
 _CHILDREN = (0, 2, 1, 2)
 _ROUND = (1, 1, 2)
 """Dimensions of the arrays of a round: what it bounds, from which facts, by which multipliers."""
-ROOM = 2.0**-40
-"""Of a bound: more than what a sum loses in another order, as beside other boxes."""
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,12 @@ class Node:
         """Whether nothing satisfies what is known."""
         return bool((self.low > self.high).any())
 
-    @property
-    def digest(self) -> bytes:
-        """Of all that it is."""
-        whole = np.append(self.low, self.high).tobytes() + repr(self.open).encode()
-        return blake2b(whole, digest_size=24).digest()
-
 
 class Proof:
-    """A proof under audit, refused if that takes longer than `until`. Leaves are bounded many at a time.
-
-    One that is a `draft` is read on where a leaf shows too little. Of its leaves those that show all that is open, with
-    room for what a sum may lose in another order, are known by their digests, and are not bounded again in the next
-    draft of a proof of the same claim about the same pair.
-    """
+    """A proof under audit, refused if that takes longer than `until`. Leaves are bounded many at a time."""
 
     def __init__(
-        self,
-        task: dict[str, Any],
-        folder: Path,
-        until: float = np.inf,
-        balances: Balances = ((), ()),
-        draft: bool = False,
+        self, task: dict[str, Any], folder: Path, until: float = np.inf, balances: Balances = ((), ())
     ) -> None:
         self.until = until
         self.files = first, second = [network(task, role, folder) for role in ("reference", "candidate")]
@@ -78,8 +60,7 @@ class Proof:
         self.chains = chains(self.pair) if few else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 2_500_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
-        self.waiting, self.unproved = list[tuple[int, Node]](), list[tuple[int, int]]()
-        self.shown = self.pair.shown.setdefault(tuple(self.obligations), set()) if draft else None
+        self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 
     def _form(self) -> int:
@@ -175,39 +156,39 @@ class Proof:
                 raise Refused("an unknown record, or a proof of something that is not open")
         if at != len(tree):
             raise Refused("the tree goes on after its end")
-        self._flush(last=True)
+        self._flush()
         return self.leaves, self.rounds
 
     def _wait(self, node: Node) -> None:
-        if node.open and not node.infeasible and not (self.shown and node.digest in self.shown):
+        if node.open and not node.infeasible:
             self.waiting.append((self.leaves, node))
         self.leaves += 1
         if len(self.waiting) >= self.batch:
             self._flush()
 
-    def _flush(self, last: bool = False) -> None:
-        """The enclosures of the leaves that wait must exclude what is open on them; of a draft, once it is read."""
-        waiting, self.waiting, known = self.waiting, [], self.shown
+    def _flush(self) -> None:
+        """The enclosures of the leaves that wait must exclude what is open on them."""
+        waiting, self.waiting = self.waiting, []
         if waiting:
             reached = self.reach(*(node for _, node in waiting), bounds_alone=True)
-            every, rooms = {o for _, node in waiting for o in node.open}, (0.0,) if known is None else (0.0, ROOM)
-            done, *surely = ({o: self.excluded(reached, o, room) for o in every} for room in rooms)
+            done = {o: self.excluded(reached, o) for o in {o for _, node in waiting for o in node.open}}
         for b, (leaf, node) in enumerate(waiting):
-            self.unproved += [(leaf, o) for o in node.open if not done[o][b]]
-            if known is not None and len(known) < limits.DIGESTS and all(surely[0][o][b] for o in node.open):
-                known.add(node.digest)
-        if self.unproved and (last or known is None):
-            raise Refused("obligation {1} is not proved on leaf {0}".format(*self.unproved[0]), self.unproved)
+            for o in node.open:
+                if not done[o][b]:
+                    self.refuse([(leaf, o)])
 
-    def excluded(self, reached: Reached, o: int, room: float = 0.0) -> Array:
-        """On which boxes (B,) an obligation contradicts what is known; most rows it says nothing of.
+    def refuse(self, unproved: Sequence[tuple[int, int]]) -> NoReturn:
+        """What leaves do not show ends the audit."""
+        raise Refused("obligation {1} is not proved on leaf {0}".format(*unproved[0]), unproved)
 
-        With some room also where bounds are wider by so much of their size, a box that holds nothing left out.
-        """
-        (least, most), (low, high) = self.boxes[o], reached.last()
-        wide = room * np.maximum(np.abs(low), np.abs(high)) if room else 0.0
-        low, high = low - wide, high + wide
+    def excluded(self, reached: Reached, o: int) -> Array:
+        """On which boxes (B,) an obligation contradicts what is known."""
+        return np.asarray(reached.empty | self.contradicted(o, *reached.last()))
+
+    def contradicted(self, o: int, low: Array, high: Array) -> Array:
+        """On which boxes (B,) an obligation contradicts these bounds of the outputs; most rows it says nothing of."""
+        (least, most), low, high = self.boxes[o], low.copy(), high.copy()
         rows = np.flatnonzero(((least > -np.inf) | (most < np.inf)).any(axis=(0, 2)))
         ends = np.maximum(low[:, rows], least[:, rows]), np.minimum(high[:, rows], most[:, rows])
         low[:, rows], high[:, rows] = exchange(*ends)
-        return np.asarray((reached.empty & (room == 0.0)) | self.obligations[o].excluded(low, high))
+        return np.asarray(self.obligations[o].excluded(low, high))

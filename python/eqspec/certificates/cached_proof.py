@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from eqspec.audit.bounds import Reached
+from eqspec.audit.drafts import ROOM
 from eqspec.audit.opening import Balances
-from eqspec.audit.proof import ROOM, Node, Proof
+from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array, Refused
 
 NO_NEURONS = -1

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
-from eqspec.audit.proof import CUT, LEAF, ROOM, Node, Proof
+from eqspec.audit.drafts import ROOM, Draft
+from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates import Auditor
 from eqspec.property import Epsilon
 from eqspec.tasks import serialisation
@@ -132,11 +133,13 @@ def test_what_holds_without_room_is_bounded_again(tmp_path: Path) -> None:
     one, other = (write(tmp_path / f"{b}.onnx", [(weights, np.array([b, 0.0]))]) for b in (0.0, 0.5))
     claim = Epsilon(Fraction(1, 2) + Fraction(1, 2**45))
     task = task_of(one, other, claim, space=space(2, 2), lower=[-1, -1], upper=[1, 1])
-    proof = Proof(serialisation.to_json(task), tmp_path, draft=True)
+    proof = Draft(serialisation.to_json(task), tmp_path)
     path = pack(tmp_path / "narrow.eqcert", certificate(task, np.zeros((1, 3))))
     reached = proof.reach(proof.root(), bounds_alone=True)
     every = range(len(proof.obligations))
     assert all(proof.excluded(reached, o)[0] for o in every)
-    assert not all(proof.excluded(reached, o, ROOM)[0] for o in every)
+    low, high = reached.last()
+    room = ROOM * np.maximum(np.abs(low), np.abs(high))
+    assert not all(proof.contradicted(o, low - room, high + room)[0] for o in every)
     assert _said(path, True) == "holds"
     assert proof.shown == set()

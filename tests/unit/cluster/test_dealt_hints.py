@@ -24,8 +24,9 @@ from eqspec.cluster.policy import Limits
 from eqspec.run import core
 from eqspec.run.earlier_proofs import EarlierProofs, kin
 from eqspec.run.engine import Engine, Question
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result

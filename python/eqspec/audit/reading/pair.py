@@ -11,7 +11,7 @@ sound: a step without a partner stands beside zeros, and d is x - y of whatever 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -59,13 +59,10 @@ class Both:
 
 
 class Pair:
-    """Two networks, given by their steps, over as many inputs; `outputs` are those of each.
-
-    `shown` are digests of leaves that drafts of a proof showed, by what is claimed.
-    """
+    """Two networks, given by their steps, over as many inputs; `outputs` are those of each."""
 
     def __init__(self, first: Sequence[Step], second: Sequence[Step], inputs: int, rows: Rows) -> None:
-        self.inputs, self.outputs, self.shown = inputs, first[-1].value.size, dict[Hashable, set[bytes]]()
+        self.inputs, self.outputs = inputs, first[-1].value.size
         given = [list(first), list(second)]
         if all(map(is_chain, given)) and len(given[0]) != len(given[1]):
             depth = max(map(len, given))
