@@ -128,7 +128,7 @@ impl Contractor<'_> {
             if chosen.len() > most {
                 chosen = costliest(&self.backward, &bounds, &chosen, most);
             }
-            for layer in 0..hidden {
+            for (layer, begun) in warm.iter_mut().enumerate().take(hidden) {
                 let here = |f: &Functional| match f {
                     Functional::Neuron { layer: l, .. } => *l == layer,
                     Functional::Target | Functional::Input { .. } => true,
@@ -138,7 +138,7 @@ impl Contractor<'_> {
                     continue;
                 }
                 self.backward.set_bounds(&bounds);
-                match self.bound_alone(&functionals, assumption, budget, &mut warm[layer], stop) {
+                match self.bound_alone(&functionals, assumption, budget, begun, stop) {
                     Alone::Excluded => return Alone::Excluded,
                     Alone::Open(found) => bound = bound.min(found),
                 }

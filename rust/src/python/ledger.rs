@@ -1,9 +1,11 @@
 //! The ledger of a search that is dealt out, from Python.
 
 use super::errors::python_error;
+use super::network::Pair;
+use super::property::Property;
 use super::run::{Constraints, question};
 use super::settings::Settings;
-use super::types::{Pair, Progress, Property, Solution};
+use super::solution::{Progress, Solution};
 use crate::error::Error;
 use crate::search::{self, Reason};
 use numpy::PyReadonlyArray1;

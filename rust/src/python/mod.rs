@@ -1,11 +1,16 @@
-//! The boundary to Python: registration only. Classes are in `types`, `settings` and `ledger`, callbacks and the GIL in `run`,
-//! exceptions in `errors`.
+//! The boundary to Python: registration only. Classes are frozen and do no more than convert: a pair in `network`, functions
+//! in `curves`, a claim in `property`, programs for the solver in `programs`, results in `solution`, and `settings` and
+//! `ledger`. Callbacks and the GIL are in `run`, exceptions in `errors`.
 
+mod curves;
 mod errors;
 mod ledger;
+mod network;
+mod programs;
+mod property;
 mod run;
 mod settings;
-mod types;
+mod solution;
 
 use pyo3::prelude::*;
 
@@ -14,15 +19,21 @@ mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
+    use super::curves::{curve_slope, curve_strip, curve_value};
+    #[pymodule_export]
     use super::ledger::Ledger;
+    #[pymodule_export]
+    use super::network::Pair;
+    #[pymodule_export]
+    use super::programs::{LinearProgram, MixedProgram};
+    #[pymodule_export]
+    use super::property::Property;
     #[pymodule_export]
     use super::run::{evaluate, factor_radii, fingerprint, solve};
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]
-    use super::types::{
-        LinearProgram, MixedProgram, Pair, Progress, Property, Solution, curve_slope, curve_strip, curve_value,
-    };
+    use super::solution::{Progress, Solution};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,8 +5,11 @@
 //! `KeyboardInterrupt`, after which the partial result is returned.
 
 use super::errors::{python_error, raised};
+use super::network::Pair;
+use super::programs::{LinearProgram, MixedProgram};
+use super::property::Property;
 use super::settings::Settings;
-use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Solution};
+use super::solution::{Progress, Solution};
 use crate::domain::{AbstractDomain, Propagation, factors};
 use crate::error::{Error, Kind};
 use crate::lp;

@@ -126,7 +126,7 @@ fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Ques
     };
     let threads = settings.workers().min(questions.len());
     let mut excluded = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut excluded = work();
         for other in others {
             match other.join() {
