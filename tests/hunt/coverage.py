@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import exp, lgamma, log
 
 from hunt.cases import CHANNELS, SOLVERS, STAGES_OFF
 from hunt.judging import STAGES
@@ -59,8 +60,8 @@ LEAST: Mapping[str, float] = {
 REFUSED_AT_MOST = 0.005
 """Proofs without a certificate, as a share of those that were to have one."""
 
-_BY_CHANCE = 1.0
-"""What is expected three times as often at most may not come at all in one of twenty hunts."""
+_BY_CHANCE = 0.005
+"""What comes as seldom in at most this share of hunts is missing; what comes so more often may be missed by chance."""
 
 
 def missing(seen: Counter[str], cases: int) -> dict[str, str]:
@@ -68,7 +69,12 @@ def missing(seen: Counter[str], cases: int) -> dict[str, str]:
     found = {
         trait: f"{seen[trait]} of at least {share * cases:.0f}"
         for trait, share in LEAST.items()
-        if seen[trait] < share * cases - (share * cases < _BY_CHANCE)
+        if seen[trait] < share * cases and _chance(seen[trait], 3 * share * cases) < _BY_CHANCE
     }
     refused, most = seen["no certificate"], REFUSED_AT_MOST * (seen["no certificate"] + seen["audited equivalent"])
     return found | ({"no certificate": f"{refused} of at most {most:.0f}"} if refused > max(most, 3) else {})
+
+
+def _chance(most: int, mean: float) -> float:
+    """How likely what comes so often on average comes at most so often: the sum of Poisson's terms."""
+    return sum(exp(count * log(mean) - mean - lgamma(count + 1)) for count in range(most + 1))

@@ -139,7 +139,7 @@ def test_an_accepted_forgery_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     honest = judge(case)
     assert honest.complaint is None
     assert {"audited equivalent", "forged"} <= {*honest.traits}
-    monkeypatch.setattr(auditor.Auditor, "ask", lambda *_: auditor.Answer(None, "equivalent"))
+    monkeypatch.setattr(auditor.Auditor, "ask", lambda *_, **__: auditor.Answer(None, "equivalent"))
     assert "the auditor accepts" in (judge(case).complaint or "")
 
 
