@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eqspec.audit.reading import File, Float32, Pair
 from eqspec.audit.reading.balance import balanced, products
 from eqspec.audit.reading.program import Step
 from eqspec.audit.reading.tiles import exactly as exactly_of
@@ -87,6 +88,15 @@ def test_with_other_exponents_nothing_false_is_proved(seed: int, accepted: Parts
     changed.header["balances"] = [[random.integers(-24, 25, 6).tolist()] for _ in range(2)]
     changed.header["task"]["property"]["eps"] = "1/1000000"
     assert not holds(changed, tmp_path)
+
+
+def test_products_in_float32_are_not_balanced(tmp_path: Path) -> None:
+    path = Path(gated(tmp_path, 1e4).source)
+    one, none = ((Fraction(c),) * 4 for c in (1, 0))
+    file = File(str(path), path.read_bytes(), Float32, one, none, (1.0,) * 4, False, 3)
+    rows = [{o: Fraction(1)} for o in range(3)]
+    with pytest.raises(Refused, match="in float32"):
+        Pair.of(file, file, (rows, rows), (((1,) * 6,), ()))
 
 
 def exactly(steps: list[Step], point: list[Fraction]) -> list[Fraction]:

@@ -104,6 +104,8 @@ def kept(
 ) -> Pair:
     """The last one."""
     one, other = ([dict(row) for row in part] for part in rows)
+    if any(balances) and first.kind.rounds:
+        raise Refused("it balances products in float32, where runtimes round those that the files have")
     given = [balanced(file.steps(), k) for file, k in zip((first, second), balances, strict=True)]
     return Pair(given[0], given[1], len(first.scale), (one, other))
 
