@@ -185,6 +185,8 @@ pub struct Policy {
     pub backward: Backward,
     /// Contraction of one network by itself.
     pub alone: AloneBudget,
+    /// The most of the time that is left that may go into it.
+    pub alone_share: f64,
     pub contraction: Contraction,
     pub attack: Attack,
     pub mixed: Mixed,
@@ -205,7 +207,8 @@ pub const POLICY: Policy = Policy {
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
-    alone: AloneBudget { rounds: 24, steps: 6, rate: 0.07, gain: 0.97, work: 400_000_000_000 },
+    alone: AloneBudget { rounds: 60, steps: 20, rate: 0.05, gain: 0.99, work: 400_000_000_000 },
+    alone_share: 0.5,
     contraction: Contraction { looks_ahead: 4, rounds_again: 2 },
     attack: Attack {
         first_starts: 2,

@@ -50,11 +50,13 @@ impl Stage for EachNetworkAlone {
     }
 }
 
-/// Whether this is the first box, there are many inputs, and the proof is not recorded.
+/// Whether this is the first box of two chains, there are many inputs, and the proof is not recorded. What it brings on
+/// graphs, of which a round costs much more, was not measured.
 fn worth_asking(workspace: &Workspace<'_>, node: &Node) -> bool {
     let Context { pair, settings, record, .. } = workspace.context;
     let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
-    whole && settings.alone && pair.inputs() > settings.wide_above && settings.contracts(usize::MAX) && !record.on()
+    let wide = pair.is_chain() && pair.inputs() > settings.wide_above;
+    whole && wide && settings.alone && settings.contracts(usize::MAX) && !record.on()
 }
 
 /// What is to be asked about each network: of a guard that f1 does not meet in the middle of the box, whether it meets it
@@ -108,7 +110,8 @@ fn of_violation(assumption: Assumption, obligation: usize) -> Option<Question> {
 fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Question]) -> (Vec<usize>, u64) {
     let Context { pair, settings, shared, .. } = *context;
     let (next, flops) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let stop = || shared.stopping();
+    let spare = (1.0 - POLICY.alone_share) * shared.seconds_left();
+    let stop = || shared.stopping() || shared.seconds_left() < spare;
     let work = || {
         let mut excluded = Vec::new();
         let mut contractor = Contractor::new(pair).in_singles(settings.singles);
