@@ -16,6 +16,7 @@ import numpy as np
 from .opening import Bounded, limits
 from .proof import Node, Proof
 from .reading import Pair
+from .rounding import Array
 
 ROOM = 2.0**-40
 """Of a bound: more than what a sum loses in another order."""
@@ -47,15 +48,20 @@ class Draft(Proof):
         if not waiting:
             return
         reached = self.reach(*(node for _, node in waiting), bounds_alone=True)
-        low, high = reached.last()
-        room = ROOM * np.maximum(np.abs(low), np.abs(high))
+        wide = widened(*reached.last())
         every = {o for _, node in waiting for o in node.open}
         done = {o: self.excluded(reached, o) for o in every}
-        surely = {o: self.contradicted(o, low - room, high + room) for o in every}
+        surely = {o: self.contradicted(o, *wide) for o in every}
         for b, (leaf, node) in enumerate(waiting):
             self._unproved += [(leaf, o) for o in node.open if not done[o][b]]
             if len(self.shown) < limits.DIGESTS and all(surely[o][b] for o in node.open):
                 self.shown.add(_digest(node))
+
+
+def widened(low: Array, high: Array) -> tuple[Array, Array]:
+    """Bounds with that room."""
+    room = ROOM * np.maximum(np.abs(low), np.abs(high))
+    return low - room, high + room
 
 
 @lru_cache(maxsize=4)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.drafts import ROOM
+from eqspec.audit.drafts import widened
 from eqspec.audit.opening import Balances
 from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array, Refused
@@ -71,7 +71,6 @@ class CachedProof(Proof):
 def with_room(reached: Reached) -> Reached:
     """The same with bounds that are a little wider: beside other boxes the auditor may round otherwise."""
     wide = copy(reached)
-    room = ROOM * np.maximum(np.abs(reached.low), np.abs(reached.high))
-    wide.low, wide.high = reached.low - room, reached.high + room
+    wide.low, wide.high = widened(reached.low, reached.high)
     wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
     return wide
