@@ -496,3 +496,13 @@ def test_float32_of_integer_operators_is_refused_by_name(tmp_path: Path, name: s
     path = Path(save(tmp_path, proto))
     with pytest.raises(NetworkError, match=rf"no float32 arithmetic.*{name}"):
         onnx_reader.read(str(path), path.read_bytes(), "float32")
+
+
+def test_sums_of_products_of_two_values_stay_within_32_bits(tmp_path: Path) -> None:
+    """40,000 times 255 squared is more than they hold, and onnxruntime would go on below zero."""
+    front, turned = node("QuantizeLinear", ["x", "o", "i"], "q"), node("Transpose", ["q"], "t")
+    nodes = [front, turned, node("MatMulInteger", ["q", "t"], "c"), node("Cast", ["c"], "y", to=TensorProto.FLOAT)]
+    constants: Constants = {"o": np.float32(1), "i": np.uint8(0)}
+    with pytest.raises(NetworkError, match="its sums reach 2.6e\\+09, and 32 bits do not hold that"):
+        read_network(save(tmp_path, build(nodes, constants, [1, 40_000])))
+    agrees(tmp_path, build(nodes, constants, [1, 40]), grid(np.random.default_rng(3), [1, 40]))

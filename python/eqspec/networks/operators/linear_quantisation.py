@@ -130,12 +130,16 @@ def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | N
 def check_accumulator(
     call: OperatorCall, x: Value, x_zero: int, w: Value, w_zero: int, bias: Value | None, axis: int
 ) -> None:
-    """The integer sums stay within 32 bits, whatever the levels of x are; only where w is constant it is known."""
-    if not isinstance(w, np.ndarray):
-        return
+    """The integer sums stay within 32 bits, whatever the levels of x and w are."""
+    if not isinstance(w, np.ndarray | Levels):
+        return  # what is no integer is refused where it is dequantised
     zero = call.whole(w_zero).astype(np.float64) if call.has(w_zero) else np.zeros(())
-    weight = np.abs(w.astype(np.float64) - along(zero, w.shape, axis))
-    sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != axis % max(1, weight.ndim)))
+    if isinstance(w, np.ndarray):
+        weight = np.abs(w.astype(np.float64) - along(zero, w.shape, axis))
+        sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != axis % max(1, weight.ndim)))
+    else:
+        terms = w.size / max(1, w.shape[axis] if w.shape else 1)
+        sums = np.asarray(terms * (_largest(w) + np.abs(zero).max(initial=0.0)))
     offset = float(np.abs(call.whole(x_zero).astype(np.float64)).max(initial=0.0)) if call.has(x_zero) else 0.0
     most = float(np.max(sums, initial=0.0)) * (_largest(x) + offset)
     if isinstance(bias, np.ndarray):
