@@ -503,6 +503,6 @@ def test_sums_of_products_of_two_values_stay_within_32_bits(tmp_path: Path) -> N
     front, turned = node("QuantizeLinear", ["x", "o", "i"], "q"), node("Transpose", ["q"], "t")
     nodes = [front, turned, node("MatMulInteger", ["q", "t"], "c"), node("Cast", ["c"], "y", to=TensorProto.FLOAT)]
     constants: Constants = {"o": np.float32(1), "i": np.uint8(0)}
-    with pytest.raises(NetworkError, match="its sums reach 2.6e\\+09, and 32 bits do not hold that"):
+    with pytest.raises(NetworkError, match="32 bits do not hold that"):
         read_network(save(tmp_path, build(nodes, constants, [1, 40_000])))
     agrees(tmp_path, build(nodes, constants, [1, 40]), grid(np.random.default_rng(3), [1, 40]))
