@@ -6,6 +6,7 @@
 use crate::claims::{Claim, lead};
 use crate::random::Case;
 use eqspec::property::Norm;
+use eqspec::search::Verdict;
 
 /// What is true, where binary64 can tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +14,17 @@ pub enum Truth {
     Holds,
     Fails,
     Close,
+}
+
+impl Truth {
+    /// Whether a search may answer this: nothing is refuted that holds, and nothing proved that fails.
+    pub fn allows(self, verdict: Verdict) -> bool {
+        match self {
+            Self::Holds => verdict != Verdict::Different,
+            Self::Fails => verdict != Verdict::Equivalent,
+            Self::Close => true,
+        }
+    }
 }
 
 /// How near to a threshold is too near.
