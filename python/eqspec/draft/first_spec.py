@@ -148,9 +148,10 @@ def _same_side(pair: Pair, seen: Observed, known: Completed, between: TwoClasses
     else:
         level = f"{_percent(sure)} sure" if sure < 0.9995 else "over 99.9 % sure"
         keeps = (
-            f"No sentence is about the decision of a single output, but a distance is: {pair.candidate_name} then decides "
-            f"the same wherever the output of {pair.reference_name} is farther than {shown(eps)} from "
-            f"{between.border}, which is {level}, as in {_percent(seen.share_above(sure))} of the rows."
+            "No sentence is about the decision of a single output, but a distance is: "
+            f"{pair.candidate_name} then decides the same wherever the output of {pair.reference_name} "
+            f"is farther than {shown(eps)} from {between.border}, which is {level}, as in "
+            f"{_percent(seen.share_above(sure))} of the rows."
         )
     claim = drafted_claim.stays_within(pair, drafted_numbers.exactly(eps))
     return claim, [f"{known.why} {agreed}; their outputs differ by at most {far:.3g}. {keeps}"]

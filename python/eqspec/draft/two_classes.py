@@ -1,9 +1,9 @@
-"""A single output that decides between two classes: by its sign, or, if it is a probability, by whether it is above 1/2.
+"""A single output that decides between two classes: by its sign, or, if it is a probability, at 1/2.
 
-The language has no sentence about the decision of one output, but a distance says as much: if |g - f| <= eps everywhere,
-then g lies on the same side of the border as f wherever f is more than eps away from it. So the distance is chosen from
-the confidences at which decisions are claimed of other classifiers: a logit z with |z| = ln(d / (1 - d)) stands for a
-confidence of d, and a probability p for max(p, 1 - p).
+The language has no sentence about the decision of one output, but a distance says as much: if |g - f| <= eps
+everywhere, then g lies on the same side of the border as f wherever f is more than eps away from it. So the distance is
+chosen from the confidences at which decisions are claimed of other classifiers: a logit z with |z| = ln(d / (1 - d))
+stands for a confidence of d, and a probability p for max(p, 1 - p).
 """
 
 from __future__ import annotations

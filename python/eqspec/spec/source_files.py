@@ -60,7 +60,7 @@ def read_spec(path: Path, written: str) -> str:
         hint = None if similar is None else f"did you mean '{Path(written).parent / similar}'?"
         file, colon, check = written.rpartition(":")
         if colon and Path(file).is_file():
-            hint = f"the file is '{file}'; name a check of it by an option (--check {check}), which --help lists"
+            hint = f"the file is '{file}'; 'eqspec check' takes a check of it as --check {check}"
         raise Fault(error("E110", f"cannot read '{_cut(written)}': no such file", None, help=hint))
     return read_text(path, written, None)
 
