@@ -79,9 +79,8 @@ class RunOutput:
         """Find out before hours of work whether the results can be written."""
         for path in self.wanted.reports:
             formats.format_of(path)
-        for path in (self.wanted.output, *self.wanted.reports):
-            if path is not None:
-                refuse_unwritable(path)
+        for path in filter(None, (self.wanted.output, *self.wanted.reports)):
+            refuse_unwritable(path)
         try:
             if self.wanted.save_witness is not None:
                 self.wanted.save_witness.mkdir(parents=True, exist_ok=True)

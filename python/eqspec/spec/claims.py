@@ -223,7 +223,7 @@ class OutputScope:
         return Form(Fraction(0), {(network, index): Fraction(1)}, unit)
 
     def _refuse_input(self, reference: ast.Reference) -> None:
-        atoms = self.subjects.space.atoms()
+        atoms = self.subjects.space.atoms
         known = self.scope.module.find("value", reference.name) or str(reference.name) in self.scope.locals
         if atoms is not None and str(reference.name) in atoms.indices and not known:
             message = f"'{reference.name}' is an input: 'satisfies' compares outputs"
