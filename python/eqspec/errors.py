@@ -87,7 +87,8 @@ class ResourceError(EqspecError):
 
 def unwritten(path: object, error: OSError, advice: str = "") -> EqspecError:
     """Why a file could not be written: a disk that takes no more is the machine's doing, anything else the caller's."""
-    message = f"cannot write to {path}: {error.strerror or error}{advice}"
+    where = "" if path is None else f" to {path}"  # errors of a disk that is full name no file
+    message = f"cannot write{where}: {error.strerror or error}{advice}"
     return ResourceError(message) if error.errno in FULL else InputError(message)
 
 

@@ -151,15 +151,21 @@ def _doubt(lines: list[str], first: list[str], below: list[list[str]], *, header
     longer = next((row for row in below if any(row[len(first) :])), None)
     if longer is not None:
         return f"its first row has {len(first)} cells, a row below it has {len(longer)}"
-    if header and len(below) > 1:
-        kinds = [kind_of(cell) for cell in below[0]]
-        numbers_below = any(
-            kind is Kind.WORD and all(i < len(row) and kind_of(row[i]) is Kind.NUMBER for row in below[1:])
-            for i, kind in enumerate(kinds)
-        )
-        if numbers_below and Kind.NUMBER not in kinds:
-            return f"the row below its header, {_shown(below[0])}, holds words where numbers follow"
+    if header and len(below) > 1 and any(_no_number_above_numbers(below, i) for i in range(len(below[0]))):
+        return f"the row below its header, {_shown(below[0])}, holds words where numbers follow, as a row of units does"
     return None
+
+
+def _no_number_above_numbers(below: list[list[str]], column: int) -> bool:
+    """Whether the first row has a word where the others have numbers, some of which may be missing.
+
+    One such cell is enough, whatever stands beside it: a row of units may hold numbers (`m/s, 1, kg`), and counted as
+    row 0 it would move all rows by one.
+    """
+    if kind_of(below[0][column]) is not Kind.WORD:
+        return False
+    kinds = {kind_of(row[column]) if column < len(row) else Kind.MISSING for row in below[1:]}
+    return Kind.NUMBER in kinds and Kind.WORD not in kinds
 
 
 def _shown(cells: list[str]) -> str:

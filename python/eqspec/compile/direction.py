@@ -179,7 +179,7 @@ class _Places:
                             number = Tracer(inner, given, *self._ends).number(written)
                             yield Place("what is kept of a table", written.span, number, "other")
                 case ast.Where():
-                    atoms = Scope(inner.module, inner.values, inner.locals, self._facts.subjects.space.atoms())
+                    atoms = Scope(inner.module, inner.values, inner.locals, self._facts.subjects.space.atoms)
                     for comparison in term.constraints:
                         yield from self._constraint(comparison, Tracer(atoms, given, *self._ends))
 
@@ -265,7 +265,7 @@ class _Places:
         yield Place("the bound of the constraint", comparison.span, bound, "other" if equality else "stronger")
 
     def _index(self, feature: ast.Name) -> int:
-        atoms = self._facts.subjects.space.atoms()
+        atoms = self._facts.subjects.space.atoms
         if atoms is None or feature.text not in atoms.indices:
             raise UndecidedError(f"'{feature}' is not known")
         return atoms.indices[feature.text]

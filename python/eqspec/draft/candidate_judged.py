@@ -35,7 +35,7 @@ def judged(
     fitted = taken.line is not None
     (mine,) = weigh(pair.candidate, data, labels, [taken.scaling], lowest=lowest, fitted=fitted)
     name, other = pair.candidate_name, pair.reference_name
-    seen = (*_order(pair, labels, taken, mine), *_units(pair, taken, mine))
+    seen = (*_order(pair, labels, taken, mine), *_kinds(pair, labels, taken, mine), *_units(pair, taken, mine))
     enough = ENOUGH * taken.share
     if mine.share >= enough or not taken.surpasses(mine):
         return Judged(seen)
@@ -65,6 +65,18 @@ def _order(pair: Pair, labels: Labels, reference: Evidence, candidate: Evidence)
         for text, r, c in zip(labels.texts, reference.matching, candidate.matching, strict=True)
         if r != c
     ][:1]
+
+
+def _kinds(pair: Pair, labels: Labels, reference: Evidence, candidate: Evidence) -> list[str]:
+    """A warning where one of two single outputs is a probability and the other one a score."""
+    if labels.kind != "sign" or reference.probabilities == candidate.probabilities:
+        return []
+    names = pair.reference_name, pair.candidate_name
+    first, second = names if reference.probabilities else names[::-1]
+    return [
+        f"careful: the output of {first} is a probability at all rows of the table, that of {second} a score, so a "
+        "distance between them says nothing; export both with their Sigmoid, or both without"
+    ]
 
 
 def _units(pair: Pair, reference: Evidence, candidate: Evidence) -> list[str]:

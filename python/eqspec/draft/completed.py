@@ -19,6 +19,7 @@ from eqspec.draft.named_pair import Pair
 from eqspec.draft.open_question import Answer, Question
 from eqspec.draft.scalings import Scaling
 from eqspec.draft.space import Inputs
+from eqspec.draft.two_classes import TwoClasses, two_classes
 from eqspec.errors import InputError
 
 
@@ -26,7 +27,8 @@ from eqspec.errors import InputError
 class Completed:
     """The inputs, and whether the outputs are classes, with the reason.
 
-    `notes` say where the inputs come from and stand in a spec; `said` is what the user is to see at once.
+    `notes` say where the inputs come from and stand in a spec; `said` is what the user is to see at once. `between`
+    are the two classes that a single output decides between, if it does.
     """
 
     inputs: Inputs
@@ -34,6 +36,7 @@ class Completed:
     said: tuple[str, ...]
     decides: bool
     why: str
+    between: TwoClasses | None = None
 
 
 def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
@@ -73,6 +76,10 @@ def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
         inputs, more = outputs.named(inputs, pair, labels, evidence)
         notes.append(more)
         said += outputs.remarks(inputs, labels, evidence)
+    between = two_classes(labels, evidence, lowest=inputs.decide == "min")
+    if between is not None:
+        said.append(between.words)
+        return Completed(inputs, tuple(notes), tuple(said), False, between.words, between)
     return Completed(inputs, tuple(notes), tuple(said), *_decides(pair, inputs, labels))
 
 

@@ -8,7 +8,7 @@ share of its variance that the output explains. None of this proves anything; it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -60,7 +60,8 @@ class Evidence:
 
     For classes `counts` (classes, outputs) says which output decides how often, and `matching` gives each class its
     output. For a quantity `losses` are the squared errors of the rows; where the output was fitted to it first, as that
-    of a network trained on standardised targets, `line` are the factor and the constant.
+    of a network trained on standardised targets, `line` are the factor and the constant. `probabilities` says of a
+    single output whether all of its values lie between 0 and 1.
     """
 
     scaling: Scaling
@@ -72,6 +73,7 @@ class Evidence:
     matching: tuple[int, ...] = ()
     losses: Floats | None = None
     line: tuple[float, float] | None = None
+    probabilities: bool = False
 
     def surpasses(self, other: Evidence) -> bool:
         """Whether this way answers better by more than chance."""
@@ -134,16 +136,22 @@ def weigh(
         else:
             assert labels.codes is not None
             counts = np.zeros((len(labels.texts), max(scores.shape[1], 2)), np.int64)
-            found.append(_of_classes(way, _decisions(scores, labels.kind, lowest), labels.codes[chosen], counts))
+            evidence = _of_classes(way, _decisions(scores, labels.kind, lowest), labels.codes[chosen], counts)
+            found.append(replace(evidence, probabilities=_are_probabilities(scores)))
     return sorted(found, key=lambda evidence: -evidence.share)
 
 
 def decided(weighed: Sequence[Evidence], labels: Labels) -> Evidence | None:
     """The way that is better than all others by more than chance, and good enough; None if there is none."""
     best = weighed[0]
-    if best.share < ENOUGH or best.low <= _share_of_the_largest(labels):
+    if not decisive(best, labels):
         return None
     return best if all(best.surpasses(other) for other in weighed[1:]) else None
+
+
+def decisive(evidence: Evidence, labels: Labels) -> bool:
+    """Whether the labels are answered well, and better than by always saying the largest class."""
+    return evidence.share >= ENOUGH and evidence.low > _share_of_the_largest(labels)
 
 
 def _share_of_the_largest(labels: Labels) -> float:
@@ -162,13 +170,16 @@ def _decisions(scores: Floats, kind: Kind, lowest: bool) -> NDArray[np.int64]:
     A single output decides by its sign, or, if it is a probability, by whether it is above a half.
     """
     if kind == "sign":
-        are_probabilities = bool(np.all((scores >= 0) & (scores <= 1)))
-        scores = np.hstack([np.full_like(scores, 0.5 if are_probabilities else 0.0), scores])
+        scores = np.hstack([np.full_like(scores, 0.5 if _are_probabilities(scores) else 0.0), scores])
     if lowest:
         scores = -scores
     best = scores.max(axis=1, keepdims=True)
     alone = np.isfinite(scores).all(axis=1) & ((scores == best).sum(axis=1) == 1)
     return np.where(alone, scores.argmax(axis=1), -1)
+
+
+def _are_probabilities(scores: Floats) -> bool:
+    return bool(np.all((scores >= 0) & (scores <= 1)))
 
 
 def _of_classes(

@@ -15,9 +15,11 @@ from eqspec.draft.neighbourhood import NAME, neighbourhood
 from eqspec.draft.observed_pair import Observed, observe
 from eqspec.draft.probe import Probed, probe
 from eqspec.draft.space import DraftedSpace, draft_space, networks
+from eqspec.draft.two_classes import TwoClasses
 from eqspec.errors import InputError, SpecError
 from eqspec.spec import ast, printer
 from eqspec.spec.formatting import formatted
+from eqspec.spec.numbers import shown
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 
@@ -45,13 +47,14 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     near = neighbourhood(space, inputs.data, _ranges(trial, space), folder)
     if inputs.data is None:
         (trial,) = parts.tasks(any_claim, near.node, "1")
-    seen = observe(trial, None if inputs.data is None else inputs.data.values)
+    as_scores = None if known.between is None else known.between.logits
+    seen = observe(trial, None if inputs.data is None else inputs.data.values, as_scores)
     chosen, notes = _claim(pair, seen, known)
     found = Probed()
     if seconds > 0:
         found = probe(lambda size: parts.tasks(chosen, near.node, size), SIZES, seconds)
     size = ast.Number(found.proved or found.failed or "0.1")
-    name = "decides" if isinstance(chosen, ast.KeepsTop1) else "close"
+    name = "decides" if known.decides or known.between is not None else "close"
     check = ast.Check(ast.Name(name), (chosen, region.use(NAME, size), _BUDGET))
     lines = [
         "eqspec 1",
@@ -117,6 +120,8 @@ def _ranges(trial: Task, space: DraftedSpace) -> list[tuple[Fraction, Fraction]]
 def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, list[str]]:
     """The claim that fits what was seen, and why."""
     points = "rows of the table" if known.inputs.data is not None else "points drawn at random"
+    if known.between is not None:
+        return _same_side(pair, seen, known, known.between)
     if not known.decides:
         far = f"On the {points} the two differ by at most {float(seen.distance.max()):.3g}; twice that is claimed."
         eps = drafted_numbers.exactly(Fraction(repr(seen.tolerance())))
@@ -128,6 +133,28 @@ def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, lis
     share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
     guard = drafted_numbers.exactly(Fraction(repr(threshold)))
     return drafted_claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
+
+
+def _same_side(pair: Pair, seen: Observed, known: Completed, between: TwoClasses) -> tuple[ast.Claim, list[str]]:
+    """The decision of a single output between two classes, claimed as the distance that keeps it."""
+    far = float(seen.distance.max())
+    eps = between.claimed(far) or Fraction(repr(seen.tolerance()))
+    agreed = f"On the rows of the table both decide the same in {_percent(seen.agreement)}"
+    if seen.surest_difference > 0:
+        agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
+    sure = between.confidence(float(eps))
+    if sure >= 1:
+        keeps = "That is more than any distance that keeps a decision, so claim this only if it is meant."
+    else:
+        level = f"{_percent(sure)} sure" if sure < 0.9995 else "over 99.9 % sure"
+        keeps = (
+            "No sentence is about the decision of a single output, but a distance is: "
+            f"{pair.candidate_name} then decides the same wherever the output of {pair.reference_name} "
+            f"is farther than {shown(eps)} from {between.border}, which is {level}, as in "
+            f"{_percent(seen.share_above(sure))} of the rows."
+        )
+    claim = drafted_claim.stays_within(pair, drafted_numbers.exactly(eps))
+    return claim, [f"{known.why} {agreed}; their outputs differ by at most {far:.3g}. {keeps}"]
 
 
 def _tried(found: Probed) -> str:

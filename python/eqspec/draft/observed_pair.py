@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from eqspec.tasks.task import Task
 
 THRESHOLDS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 """Confidences that are suggested."""
+AsScores: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 _USUAL = 0.9
 _ENOUGH = 0.1
 """The share of inputs that a guard should admit."""
@@ -56,21 +59,26 @@ class Observed:
         return float(f"{np.ceil(largest / step) * step:.0e}")
 
 
-def observe(task: Task, raw: NDArray[np.float64] | None) -> Observed:
-    """Both networks at rows (N, I) in raw units, or, without any, at points drawn from the box of the task."""
+def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | None = None) -> Observed:
+    """Both networks at rows (N, I) in raw units, or, without any, at points drawn from the box of the task.
+
+    `as_scores` makes scores of two classes of a single output that decides between them.
+    """
     if raw is None:
         drawn = np.random.default_rng(0).uniform(size=(1000, len(task.lower)))
         points = task.lower + drawn * (task.upper - task.lower)
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
         points = (raw[np.linspace(0, len(raw) - 1, min(len(raw), MOST_ROWS)).astype(int)] - centre) / scale
-    return observed(task, np.ascontiguousarray(points))
+    return observed(task, np.ascontiguousarray(points), as_scores)
 
 
-def observed(task: Task, points: NDArray[np.float64]) -> Observed:
+def observed(task: Task, points: NDArray[np.float64], as_scores: AsScores | None = None) -> Observed:
     """Both networks at points (N, I) in network units."""
     reference, candidate = task.reference.evaluate(points), task.candidate.evaluate(points)
     distance = np.abs(candidate - reference).max(axis=1)
+    if as_scores is not None:
+        reference, candidate = as_scores(reference), as_scores(candidate)
     if task.space.decide == "min":
         reference, candidate = -reference, -candidate
     weights = np.exp(reference - reference.max(axis=1, keepdims=True))

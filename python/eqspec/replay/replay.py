@@ -22,6 +22,7 @@ from eqspec.networks.containment import first_outside
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.property import Containment, NeverWraps
+from eqspec.replay.equations import Equation, equations_of, onto
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
 from eqspec.replay.violation_in_words import violation_in_words
@@ -43,7 +44,7 @@ class Replay:
     """
 
     def __init__(self, task: Task, runtime: RuntimeReplay | None = None) -> None:
-        self._task, self._runtime = task, runtime
+        self._task, self._runtime, self._equations = task, runtime, equations_of(task)
         self.tried = self.confirmed = 0
         self.beside = False
 
@@ -52,7 +53,7 @@ class Replay:
         self.tried += 1
         if not np.isfinite(candidate).all():
             return None
-        for point in _points(self._task, [Fraction(x) for x in candidate.tolist()]):
+        for point in _points(self._task, self._equations, [Fraction(x) for x in candidate.tolist()]):
             if (witness := self.replay(point)) is not None:
                 self.confirmed += 1
                 return witness
@@ -173,13 +174,18 @@ def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
     return tuple(c + s * x for c, s, x in zip(space.centre, space.scale, point, strict=True))
 
 
-def _points(task: Task, candidate: Sequence[Fraction]) -> Iterator[Point]:
+def _points(task: Task, equations: Sequence[Equation], candidate: Sequence[Fraction]) -> Iterator[Point]:
     """Points of the box to try: the nearest float32 ones (raw if that is what both files take), then the nearest.
 
-    On a grid, where the nearest point need not meet the constraints, one that is moved until it does comes last.
+    Where the region has equations, each is first moved to where they hold. On a grid, where the nearest point need not
+    meet the constraints, one that is moved until it does comes last.
     """
     nearest = _inside(task, candidate)
     short = nearest_floats(task, nearest)
+    if equations and not task.lattices:
+        for point in (short, nearest):
+            if not _meets(task, point):
+                yield onto(task, equations, point)
     yield short
     if short != nearest:
         yield nearest

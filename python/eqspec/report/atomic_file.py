@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from errno import EISDIR
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from eqspec.cache import replace_file
 from eqspec.errors import unwritten
@@ -25,6 +27,19 @@ def write_bytes(path: Path, content: bytes) -> None:
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_mask()
         replace_file(target, content)
         target.chmod(mode)
+    except OSError as error:
+        raise unwritten(path, error) from None
+
+
+def refuse_unwritable(path: Path) -> None:
+    """An error, before hours of work, where `write_file` could not put anything there; nothing is left behind."""
+    try:
+        target = path.resolve()
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if not target.exists() or target.is_file():
+            with TemporaryFile(dir=target.parent):  # as a new file takes the place of an old one
+                return
     except OSError as error:
         raise unwritten(path, error) from None
 

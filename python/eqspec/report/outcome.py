@@ -46,7 +46,7 @@ def headline(result: Result) -> str:
     """One line: verdict, what was expected, how the claim breaks."""
     verdict = "vacuous" if result.vacuous else result.verdict.value
     said = remark(result).plain
-    line = f"{verdict}: {said}" if said else verdict
+    line = said if said.startswith(verdict) else f"{verdict}: {said}" if said else verdict
     if result.as_expected is False and result.expected is None:
         line += " (the claim is meant to hold)"
     seen = witness_of(result)

@@ -29,11 +29,16 @@ def counted(share: RowShare) -> str:
 
 
 def concluded(share: RowShare) -> tuple[str, ...]:
-    """At least 91 % of such events, 95 % confidence, if drawn alike; nothing where nothing may be said."""
+    """At least 91 % of such events, 95 % confidence, if drawn alike; nothing where nothing may be said.
+
+    Rows that a spec names may have been chosen, of which nothing follows for others, so their line says so.
+    """
     if not share.at_least:
         return ()
     sure = f"{float(100 * share.confidence):g} % confidence"
-    said = f"at least {percent_below(share.at_least)} of such events, {sure}, if drawn alike"
+    listed = share.source is not None and share.source.choice == "listed"
+    alike = "if the rows were drawn alike and not chosen" if listed else "if drawn alike"
+    said = f"at least {percent_below(share.at_least)} of such events, {sure}, {alike}"
     if not share.at_least_where_met:
         return (said,)
     return said, f"at least {percent_below(share.at_least_where_met)} of those that are not vacuous"

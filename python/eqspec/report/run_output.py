@@ -19,7 +19,7 @@ from rich.text import Text
 
 from eqspec.errors import EqspecError, unwritten
 from eqspec.report import formats, github, row_counts, table
-from eqspec.report.atomic_file import write_file
+from eqspec.report.atomic_file import refuse_unwritable, write_file
 from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
 from eqspec.report.missing import Missing, interrupted
@@ -77,12 +77,11 @@ class RunOutput:
 
     def _refuse_unwritable(self) -> None:
         """Find out before hours of work whether the results can be written."""
+        for path in self.wanted.reports:
+            formats.format_of(path)
+        for path in filter(None, (self.wanted.output, *self.wanted.reports)):
+            refuse_unwritable(path)
         try:
-            if self.wanted.output is not None:
-                _try_to_write(self.wanted.output)
-            for path in self.wanted.reports:
-                formats.format_of(path)
-                _try_to_write(path)
             if self.wanted.save_witness is not None:
                 self.wanted.save_witness.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -196,11 +195,3 @@ def show_results(results: Sequence[Result], console: Console) -> None:
     console.print()
     if any(r.witness or (r.find and r.find.witness) for r in results):
         console.print(table.witnesses(results))
-
-
-def _try_to_write(path: Path) -> None:
-    """OSError where that is not possible. What was not there is not left behind, empty."""
-    is_new = not path.exists()
-    path.open("a", encoding="utf-8").close()
-    if is_new:
-        path.unlink()

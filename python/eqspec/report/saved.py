@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eqspec.report.atomic_file import write_bytes, write_file
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks.result import Result
 from eqspec.tasks.witness import Witness
@@ -27,10 +29,10 @@ def save_witnesses(results: Iterable[Result], folder: Path) -> list[Path]:
             continue
         path = _free(folder, re.sub(r"[^\w.,=+-]+", "_", result.id).strip("_") or "task", written)
         document = {"id": result.id, "claim": result.claim, "witness": witness.to_json(), "task": result.task}
-        path.write_text(
-            shown_in_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n", encoding="utf-8"
-        )
-        np.save(path.with_suffix(".npy"), _array(witness))
+        write_file(path, shown_in_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n")
+        array = io.BytesIO()
+        np.save(array, _array(witness))
+        write_bytes(path.with_suffix(".npy"), array.getvalue())
         written.append(path)
     return written
 

@@ -213,7 +213,7 @@ class _Term:
         return dict.fromkeys(chosen, spacing)
 
     def _index(self, feature: ast.Name) -> int:
-        atoms = self.space.atoms()
+        atoms = self.space.atoms
         if atoms is None:
             self.terms.complete = False
             raise Fault
@@ -388,7 +388,7 @@ class _Term:
             closed = comparison.operator + "="
             message = f"a region is closed: '{comparison.operator}' cannot bound it"
             raise Fault(error("E137", message, comparison.span, help=f"write '{closed}'"))
-        atoms = self.space.atoms()
+        atoms = self.space.atoms
         if atoms is None:
             self.terms.complete = False
             return

@@ -58,6 +58,9 @@ def read_spec(path: Path, written: str) -> str:
         raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", None)) from None
     if missing:
         hint = None if similar is None else f"did you mean '{Path(written).parent / similar}'?"
+        file, colon, check = written.rpartition(":")
+        if colon and Path(file).is_file():
+            hint = f"the file is '{file}'; 'eqspec check' takes a check of it as --check {check}"
         raise Fault(error("E110", f"cannot read '{_cut(written)}': no such file", None, help=hint))
     return read_text(path, written, None)
 

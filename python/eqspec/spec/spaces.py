@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
@@ -50,8 +51,9 @@ class SpaceFacts:
         """The name it is declared under."""
         return self.binding.name
 
+    @cached_property
     def atoms(self) -> Atoms | None:
-        """The inputs as names in `where`, if they are known."""
+        """The inputs as names in `where`, if they are known; asked for at every bound of a feature."""
         if self.features is None:
             return None
         indices = {name: i for i, (name, _) in enumerate(self.features)}

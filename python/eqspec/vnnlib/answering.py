@@ -33,6 +33,7 @@ from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.importing import Imported, import_query
 from eqspec.vnnlib.network_binding import Subject
 from eqspec.vnnlib.query import Query
+from eqspec.vnnlib.readable_inputs import readable
 from eqspec.vnnlib.reading import Read, read_file
 
 _PROBE = "probe_"
@@ -206,7 +207,7 @@ class _Run:
             if result.verdict is Verdict.DIFFERENT:
                 found = self._assignment(task, result)
                 if found.satisfies:
-                    return Answered(Answer.SAT, found), None
+                    return Answered(Answer.SAT, found if self._float32 else readable(found)), None
         self._reasons.append("the asserts are met only up to a boundary that they exclude, or too close to tell")
         return None, None
 

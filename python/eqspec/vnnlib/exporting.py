@@ -103,7 +103,7 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
         if not any((folder / "onnx").iterdir()):
             (folder / "onnx").rmdir()
     except OSError as error:
-        raise unwritten(error.filename, error) from None
+        raise unwritten(error.filename or folder, error) from None
     return done
 
 

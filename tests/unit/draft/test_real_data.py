@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,8 +16,9 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
+from eqspec.property import Epsilon
 from eqspec.tasks.task import Task
-from unit.draft.real_data import SCALED, trained
+from unit.draft.real_data import SCALED, Real, trained
 
 POOR = 0.001
 """A rate of learning at which the network of wines, divided by their largest number, is right in two rows of three."""
@@ -284,13 +286,41 @@ def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, cap
         real, weights=(*real.weights[:-1], real.weights[-1][:, 1:]), biases=(*real.biases[:-1], real.biases[-1][1:])
     )
     files = one.write(tmp_path)
-    if sigmoid:
-        for name in ("full.onnx", "small.onnx"):
-            proto = onnx.load(tmp_path / name)
+    for name in ("full.onnx", "small.onnx"):
+        proto = onnx.load(tmp_path / name)
+        if name == "small.onnx":
+            weight = proto.graph.initializer[-2]
+            changed = onnx.numpy_helper.to_array(weight) * np.float32(1.01)
+            weight.CopyFrom(onnx.numpy_helper.from_array(changed, weight.name))
+        if sigmoid:
             proto.graph.node[-1].output[0] = "logit"
             proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["logit"], ["y"]))
-            onnx.save(proto, tmp_path / name)
+        onnx.save(proto, tmp_path / name)
     assert init(tmp_path, files) == 0, capsys.readouterr().err
     assert takes(drafted(tmp_path), real.rows) == pytest.approx(SCALED["zscore"](real.rows), abs=1e-3)
-    share = float(re.search(r"zscore +([0-9.]+)%", capsys.readouterr().err)[1])  # type: ignore[index]
+    said = " ".join(capsys.readouterr().err.split())
+    share = float(re.search(r"zscore +([0-9.]+)%", said)[1])  # type: ignore[index]
     assert share > 95
+    border = "1/2" if sigmoid else "0"
+    assert re.search(rf"decides between two classes: '\w+' above {border}, '\w+' below", said)
+    _the_distance_keeps_decisions(drafted(tmp_path), real, (tmp_path / "s.eqspec").read_text(), sigmoid=sigmoid)
+
+
+def _the_distance_keeps_decisions(task: Task, real: Real, text: str, *, sigmoid: bool) -> None:
+    """Where the output is farther from the border than the two may differ, as the comment says, both decide alike."""
+    assert isinstance(task.property, Epsilon)
+    found = re.search(
+        r"farther than ([0-9.]+) from (0|1/2), which is ([0-9.]+) % sure", re.sub(r"\s*\n#\s*", " ", text)
+    )
+    assert found is not None
+    eps = float(task.property.eps)
+    assert float(found[1]) == eps
+    reached = 0.5 + eps if sigmoid else 1 / (1 + math.exp(-eps))
+    assert float(found[3]) / 100 == pytest.approx(reached, abs=1e-3)
+    points = SCALED["zscore"](real.rows)
+    f, g = task.reference.evaluate(points)[:, 0], task.candidate.evaluate(points)[:, 0]
+    border = 0.5 if sigmoid else 0.0
+    assert eps >= abs(f - g).max()
+    far = abs(f - border) > eps
+    assert far.any()
+    assert (((f > border) == (g > border)) | ~far).all()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 import eqspec.api
+from eqspec.report import atomic_file
 from eqspec.run.engine import ThisMachine
 from eqspec.run.runner import Runner
 from small_specs import CHECKS, write_spec
@@ -306,7 +310,54 @@ def test_results_are_written_in_the_forms_of_eqspec(pytester: pytest.Pytester, m
     assert found[3]["witness"]["candidate"]["b"] - found[3]["witness"]["reference"]["b"] == 0.25
     assert "close[eps=0.3]" in (pytester.path / "found.html").read_text(encoding="utf-8")
     assert run(pytester, "--eqspec-report=found.doc").ret == pytest.ExitCode.USAGE_ERROR
-    run(pytester, "--eqspec-report=gone/found.json").stdout.fnmatch_lines(["eqspec: cannot write *gone*"])
+    refused = run(pytester, "--eqspec-report=gone/found.json")
+    refused.stderr.fnmatch_lines(["*--eqspec-report: cannot write *gone*"])
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_report_that_cannot_be_written_fails_the_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of an earlier run would be taken for it. A run that failed anyway says that it did."""
+
+    def full(path: Path, *parts: bytes) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(atomic_file, "replace_file", full)
+    write_spec(pytester.path)
+    found = run(pytester, "--eqspec-report=found.html")
+    outcome(found, passed=3)
+    found.stdout.fnmatch_lines(["eqspec: cannot write *found.html: No space left on device"])
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    write_spec(pytester.path, "\ncheck c { prove pruned stays within 0.2 of full  on near(1) }\n")
+    assert run(pytester, "--eqspec-report=found.html").ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("broken", "arguments", "said"),
+    [
+        ("other", ("--continue-on-collection-errors",), "FAILED: 1 spec cannot be used. Of the rest all 3"),
+        ("other", (), "FAILED: 1 spec cannot be used"),
+        ("runner", ("-x",), "3 tasks not run"),
+        ("none", ("-k", "close"), "PASSED: all 2"),
+    ],
+)
+def test_reports_say_what_was_not_checked(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, broken: str, arguments: tuple[str, ...], said: str
+) -> None:
+    """No report is green about what nobody ran. What was not asked for is not missing."""
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    write_spec(pytester.path)
+    if broken == "other":
+        (pytester.path / "other.eqspec").write_text("eqspec 1\nnetwrok f\n")
+    if broken == "runner":
+        monkeypatch.setattr(Runner, "run", lambda *given, **named: 1 / 0)
+    run(pytester, *arguments, *(f"--eqspec-report=found.{form}" for form in ("html", "xml", "sarif")))
+    page = (pytester.path / "found.html").read_text(encoding="utf-8")
+    assert said in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    assert ("error" in (pytester.path / "found.xml").read_text().replace('errors="0"', "")) is (broken != "none")
+    sarif = json.loads((pytester.path / "found.sarif").read_text(encoding="utf-8"))
+    assert sarif["runs"][0]["invocations"][0]["executionSuccessful"] is (broken == "none")
 
 
 def test_github_marks_the_line_of_the_check(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

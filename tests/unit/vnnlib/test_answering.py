@@ -226,3 +226,27 @@ def test_import_and_export_on_the_command_line(
     assert both.stdout.startswith("sat\n((X_0 ")
     refused = run("export", "far.eqspec:nothing", "--to", "vnnlib", "-o", "out")
     assert (refused.returncode, "no check named" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("equations", "met"),
+    [
+        (("X_0 + X_1 == 0.3", "(== (+ X_0 X_1) 0.3)"), True),
+        (("3 X_0 == X_1 + 0.1", "(== (* 3.0 X_0) (+ X_1 0.1))"), True),
+        (("X_0 == 0.3 X_1 + 0.7", "(== X_0 (+ 0.7 (* 0.3 X_1)))"), True),
+        (("7 X_0 == 1", "(== (* 7.0 X_0) 1.0)"), False),
+    ],
+)
+def test_printed_inputs_meet_equations(equations: tuple[str, str], met: bool, folder: Path) -> None:
+    """In exact decimals, and in sums of floats; a seventh has no decimals, and is met in floats alone."""
+    said, asserted = equations
+    query = folder / "query.vnnlib"
+    query.write_text(SINGLE + f"(assert {asserted}) (assert (>= Y_0 -1000))", encoding="utf-8")
+    found = answer(query, {"f": folder / "f.onnx"}, timeout=15)
+    assert found.assignment is not None
+    printed = dict(re.findall(r"\((X_\d) (\S+)\)", found.assignment.written()))
+    for number in (Fraction, float):
+        values = {name: number(text) for name, text in printed.items()}
+        text = re.sub(r"(\d) X", r"\1 * X", said)
+        text = re.sub(r"(?<![\w.])\d[\d.]*", lambda literal: f"number('{literal[0]}')", text)
+        assert eval(text, {"number": number}, values) is (met or number is float)

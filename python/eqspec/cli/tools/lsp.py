@@ -19,7 +19,7 @@ from eqspec.run.runner import Runner
 
 _MISSING = """\
 the language server needs pygls, which is not installed; install it beside eqspec: pip install 'pygls>=2,<3'
-or, from a clone of the repository, all that the server needs: pip install '.[lsp]'"""
+or all that the server needs: pip install 'eqspec[lsp]'"""
 
 
 def add(commands: Commands) -> None:
