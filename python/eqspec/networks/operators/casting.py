@@ -18,8 +18,9 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
+from eqspec.networks.operators import integer_arithmetic
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 from eqspec.networks.operators.quantising import ends_of_clip
 
@@ -40,13 +41,15 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         wide = kind in (TensorProto.INT32, TensorProto.INT64) and not call.given.unit
         if wide and isinstance(a, Affine) and (limited := _places(a)) is not None:
             return [limited]
+        if isinstance(a, Affine) and call.kind(0) == TensorProto.BOOL and kind in WHOLES:
+            return [integer_arithmetic.counted(a)]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
             name = TensorProto.DataType.Name(kind).lower()
             call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
         return [a]
-    assert not isinstance(a, Levels | Masked)  # an operator of their own casts them
+    assert not isinstance(a, Levels | Masked | Hidden)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
     if call.kind(0) == kind and isinstance(a, Enclosure):
