@@ -37,7 +37,7 @@ MOST = 24
 _LEAST_RADIUS = 2.0**-10
 """Of a factor, relative to its size: one that does not vary at the inputs that were tried may vary elsewhere."""
 _FURTHER = 8
-"""How far exponents by bounds may lie from those of the inputs that were tried: 2^-26 of a factor is told apart then."""
+"""How far exponents by bounds may lie from those of the inputs that were tried, which tells 2^-26 of a factor."""
 
 Balance: TypeAlias = tuple[Index, ...]
 """The exponents (rows,) of each product; () where nothing is to be balanced."""

@@ -57,6 +57,8 @@ def _operand(call: OperatorCall, index: int) -> tuple[Real, Ends]:
 
 def _made(call: OperatorCall, made: Real, ends: Ends) -> Levels:
     """The result, which must lie within its type."""
+    if call.kind(0) not in _TYPES:
+        raise UnreadableError("it computes with levels of a quantiser, which may leave their type", _FIX)
     levels = Levels.of(Computed(made if isinstance(made, Affine) else af.constant(call.given, made)), made.shape, *ends)
     if not holds(call.kind(0) or 0, levels):
         raise UnreadableError(f"integers from {ends[0]} to {ends[1]} may leave their type", _FIX)
