@@ -19,10 +19,12 @@ from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.masked import Hidden, Masked
+from eqspec.networks.matrices import Selection
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
 from eqspec.networks.operators import integer_arithmetic
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 from eqspec.networks.operators.quantising import ends_of_clip
+from eqspec.networks.quantiser import Quantiser
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
@@ -43,6 +45,9 @@ def cast(call: OperatorCall) -> Sequence[Value]:
             return [limited]
         if isinstance(a, Affine) and call.kind(0) == TensorProto.BOOL and kind in WHOLES:
             return [integer_arithmetic.counted(a)]
+        levels = _whole(a) if kind in WHOLES and isinstance(a, Affine) else None
+        if levels is not None and integer_arithmetic.holds(kind, levels):
+            return [levels]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
@@ -73,6 +78,20 @@ def _places(a: Affine) -> Levels | None:
     else:
         return None
     return Levels.of(Computed(made), a.shape, low, high)
+
+
+def _whole(a: Affine) -> Levels | None:
+    """What a quantiser makes of integers that were cast to floating-point numbers; None of all else."""
+    matrix, units = a.matrix, a.parts[0].units
+    if not isinstance(matrix, Selection) or not a.exact or (matrix.scale.value != 1.0).any() or a.bias.value.any():
+        return None
+    if not isinstance(units.function, Curves) or any(kind.name != "quantiser" for kind in units.function.kinds):
+        return None
+    found = [Quantiser.of(kind) for kind in units.function.kinds]
+    if any(q.unit != 1.0 or q.base is None or q.base != int(q.base) for q in found):
+        return None
+    low, high = min(q.low - (q.base or 0.0) for q in found), max(q.high - (q.base or 0.0) for q in found)
+    return Levels.of(Computed(a), a.shape, int(low), int(high))
 
 
 def _is_not_zero(call: OperatorCall, a: Affine) -> Affine:

@@ -2,10 +2,10 @@
 
 With b_i = 1 where an entry is shown and 0 where it is hidden,
 
-    softmax over the entries that are shown = b_i e^(s_i - m) / sum over j of b_j e^(s_j - m)
+    softmax over the entries that are shown = b_i e^(s_i - m - L),   L = log(sum over j of b_j e^(s_j - m))
 
 for any m; the mean of all scores is taken, which is affine. Hidden entries are exactly 0, as runtimes compute them.
-Where everything is hidden the sum is 0 and the quotient has no value, so nothing is proved there, whatever a runtime
+Where everything is hidden the sum is 0 and its logarithm has no value, so nothing is proved there, whatever a runtime
 answers. A mask may be moved, chosen again and added to scores; any other operator refuses it.
 """
 
@@ -19,11 +19,10 @@ import numpy as np
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import comparisons, elementwise, pooling, rearranging, selection, shapes
+from eqspec.networks.operators import comparisons, elementwise, rearranging, selection, shapes, softmax_inside
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
@@ -132,35 +131,8 @@ def softmax(call: OperatorCall) -> Sequence[Value]:
         moved = (*x.shape[:axis], *x.shape[axis + 1 :], x.shape[axis])
         rows = (prod(moved[:-1]), moved[-1])
     scores, shown = (af.rearrange(v, lambda p: np.moveaxis(p, axis, -1).reshape(rows)) for v in (x, found.shown))
-    made = _shares(scores, shown)
+    made = softmax_inside.shares(scores, shown)
     return [af.rearrange(made, lambda p: np.moveaxis(p.reshape(moved), -1, axis))]
-
-
-def _shares(scores: Affine, shown: Affine) -> Affine:
-    """The softmax of each row (m, n) over the entries that are shown."""
-    scores = af.as_units(scores)
-    size = scores.shape[1]
-    apart = elementwise.add(scores, af.negate(_repeated(_sums(scores, size), size)))
-    assert isinstance(apart, Affine)
-    weights = elementwise.multiply(shown, af.curve(apart, Curves.all(Curve("exp"))))
-    assert isinstance(weights, Affine)
-    weights = af.as_units(weights)
-    share = af.curve(_sums(weights, 1), Curves.all(Curve("reciprocal")))
-    made = elementwise.multiply(weights, _repeated(share, size))
-    assert isinstance(made, Affine)
-    return made
-
-
-def _sums(rows: Affine, count: int) -> Affine:
-    """The sum of each row over a count, (m, 1)."""
-    groups = np.arange(rows.size).reshape(rows.shape)
-    made = pooling.mean(rows, groups, np.full(len(groups), count), (rows.shape[0], 1))
-    assert isinstance(made, Affine)
-    return made
-
-
-def _repeated(column: Affine, size: int) -> Affine:
-    return af.rearrange(column, lambda p: np.repeat(p, size, axis=1))
 
 
 def refused(call: OperatorCall) -> Sequence[Value]:

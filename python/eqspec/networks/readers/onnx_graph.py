@@ -173,7 +173,7 @@ def _levels(
         message = f"input {value.name!r} holds places in a table: a point of a region stands for the nearest integers"
         notes.append(f"{message} ({-use.rows} to {use.rows - 1}, negative ones from the end, ties to the even one)")
         return -use.rows, use.rows - 1
-    if use is not None and not use.only_cast and other is not None:
+    if use is not None and not use.only_cast:
         ends = _WIDE[kind]
         message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers"
         notes.append(f"{message} (ties to the even one, up to {ends[1]})")

@@ -27,8 +27,12 @@ class Use:
 
 def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorProto]) -> Use | None:
     """How an input is used, which may be moved and cut to pieces before; None where it is used in another way."""
-    waiting, sizes, casts, others = {name}, list[int](), 0, 0
+    waiting, reals, sizes, casts, others = {name}, set[str](), list[int](), 0, 0
     for node in nodes:
+        if reals & set(node.input):  # numbers that are integers, and may be cast to such again
+            reals |= set(node.output) if node.op_type in _MOVED else set()
+            again = next((a.i for a in node.attribute if a.name == "to"), TensorProto.FLOAT)
+            others += node.op_type == "Cast" and again not in FLOATS
         if not waiting & set(names_read(node)):
             continue
         if not waiting & set(node.input):
@@ -42,6 +46,7 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             to = next((a.i for a in node.attribute if a.name == "to"), 0)
             casts += to in FLOATS
             others += to not in FLOATS
+            reals |= set(node.output) if to in FLOATS else set()
             waiting |= set(node.output) if to in PLACES else set()
         elif kind == "Gather" and alone and node.input[1] in tables:
             waiting |= set(node.output)

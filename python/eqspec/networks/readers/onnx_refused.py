@@ -62,7 +62,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             "ai.onnx.ml.CastMap", "ai.onnx.ml.CategoryMapper", "ai.onnx.ml.DictVectorizer", "ai.onnx.ml.LabelEncoder",
-            "ai.onnx.ml.OneHotEncoder", "OneHot", "StringNormalizer", "TfIdfVectorizer",
+            "OneHot", "StringNormalizer", "TfIdfVectorizer",
         ),
         _LABELS,
     ),
