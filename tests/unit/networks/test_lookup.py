@@ -81,6 +81,10 @@ USES: dict[str, tuple[list[NodeProto], dict[str, np.ndarray]]] = {
         [node("OneHot", ["i", "depth", "ends"], "y", axis=0)],
         {"depth": np.array([3]), "ends": np.array([0.0, 1.0], np.float32)},
     ),
+    "whole categories": (
+        [node("OneHot", ["i", "depth", "ends"], "h"), node("Cast", ["h"], "y", to=1)],
+        {"depth": np.array(5), "ends": np.array([-1, 3])},
+    ),
     "equal": (
         [node("Unsqueeze", ["i", "last"], "u"), node("Equal", ["u", "all"], "e"), node("Cast", ["e"], "y", to=1)],
         {"last": np.array([2]), "all": np.arange(-2, 3)},

@@ -44,7 +44,7 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         if wide and isinstance(a, Affine) and (limited := _places(a)) is not None:
             return [limited]
         if isinstance(a, Affine) and call.kind(0) == TensorProto.BOOL and kind in WHOLES:
-            return [integer_arithmetic.counted(a)]
+            return [integer_arithmetic.counted(call, a, np.array([0.0, 1.0]))]
         levels = _whole(a) if kind in WHOLES and isinstance(a, Affine) else None
         if levels is not None and integer_arithmetic.holds(kind, levels):
             return [levels]

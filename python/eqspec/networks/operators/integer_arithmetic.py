@@ -15,7 +15,7 @@ from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import comparisons, elementwise, reductions
@@ -31,9 +31,12 @@ _TYPES: dict[int, Ends] = {
 _FIX = "compute with floating-point numbers, or end the model in front of it"
 
 
-def counted(a: Affine) -> Levels:
-    """Truth values as integers."""
-    return Levels.of(Computed(a), a.shape, 0, 1)
+def counted(call: OperatorCall, made: Real, among: Array) -> Levels:
+    """A value as the integers that it is, each of which lies between the least and the largest of some."""
+    if (among != np.rint(among)).any() or (np.abs(among) > 2.0**53).any():
+        raise UnreadableError("integers beyond 2^53", _FIX)
+    whole = made if isinstance(made, Affine) else af.constant(call.given, made)
+    return Levels.of(Computed(whole), made.shape, int(among.min()), int(among.max()))
 
 
 def holds(kind: int, levels: Levels) -> bool:

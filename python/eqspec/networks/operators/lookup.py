@@ -24,7 +24,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels, limited
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import rearranging, selection
+from eqspec.networks.operators import integer_arithmetic, rearranging, selection
 from eqspec.networks.operators.elementwise import add
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
@@ -85,7 +85,9 @@ def one_hot(call: OperatorCall) -> Sequence[Value]:
         raise UnreadableError("its depth or its values are integers that depend on the input", "store them")
     if call.given.unit:
         raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
-    depth, values = _depth(call), call.number(2)
+    depth, ends = _depth(call), call.value(2)
+    whole = isinstance(ends, np.ndarray)
+    values = Enclosure(ends.astype(np.float64)) if isinstance(ends, np.ndarray) else call.number(2)
     if values.shape != (2,) or depth < 1:
         raise UnreadableError(f"values of shape {values.shape} and a depth of {depth}", "export the model again")
     low, high = -depth - 1, depth  # neither has a place, nor has anything beyond them
@@ -103,7 +105,8 @@ def one_hot(call: OperatorCall) -> Sequence[Value]:
     def put(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return np.moveaxis(a.reshape(*places.shape, depth), -1, axis)
 
-    return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+    result = af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)
+    return [integer_arithmetic.counted(call, result, values.value) if whole else result]
 
 
 def _depth(call: OperatorCall) -> int:
