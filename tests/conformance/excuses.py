@@ -49,6 +49,8 @@ REFUSALS: dict[str, str] = {
     r"a scale, is not positive": "a scale of no sense",
     r"lies at a threshold of the quantiser": "which level a constant has that a runtime may have rounded",
     r"windows of .* do not fit": "windows larger than what they lie on, of which only a rounding up makes one",
+    r"runtimes may take either|where runtimes differ": "which entry is the nearest, or stands beyond a border",
+    r"are the largest depends|order of what it gives": "places of sorted entries, which jump, or of no order",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""
@@ -82,6 +84,7 @@ REFERENCE_BUGS = (
     Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
     Bug("AveragePool", "with pads that differ before and behind, padding is counted"),
     Bug("ConvTranspose", "every group gets the bias of the first"),
+    Bug("GridSample", "coordinates are computed in float32, also of double"),
     Bug("Erf", "it is computed in float32, also of double"),
     Bug("Gelu", "it is computed in float32, also of double"),
     Bug("GroupNormalization", "it is computed in float32, its `stash_type`, also of double", 21),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.counting import COUNTED_SINCE, COUNTING
+from conformance.deciding import counted, hidden_softmax, sampled, top
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
@@ -27,19 +28,21 @@ GENERATORS |= {kind: _either(COUNTING[kind], TRUTH[kind]) for kind in COUNTING.k
 """Comparisons and the like are made of constants alone in the one, of values that depend on the input in the other."""
 GENERATORS["ReduceProd"] = _either(COUNTING["ReduceProd"], PRODUCTS["ReduceProd"])
 GENERATORS["Atan"] = _either(SMOOTH["Atan"], composed)
-GENERATORS["Softmax"] = _either(ARITHMETIC["Softmax"], masked_softmax)
+GENERATORS["Softmax"] = _either(ARITHMETIC["Softmax"], _either(masked_softmax, hidden_softmax))
+GENERATORS["GridSample"] = sampled
+GENERATORS["OneHot"] = _either(COUNTING["OneHot"], counted)
+GENERATORS["TopK"] = lambda g: top(g) if g.opset < 11 or g.chance(0.5) else COUNTING["TopK"](g)
 """Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {
     **COUNTED_SINCE,
-    "And": 7, "Atan": 7, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9,
-    "Equal": 11, "Greater": 9, "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7,
-    "Xor": 7, "Celu": 12, "Compress": 9,
-    "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
-    "Expand": 8, "GRU": 7, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
+    "And": 7, "Atan": 7, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9, "Equal": 11, "Greater": 9,
+    "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7, "Xor": 7, "Celu": 12, "Compress": 9,
+    "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9, "Expand": 8, "GRU": 7,
+    "GridSample": 16, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
     "LSTM": 7, "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
     "QuantizeLinear": 10, "RMSNormalization": 23, "RNN": 7, "Resize": 10, "ReverseSequence": 10, "Round": 11,
-    "ScatterElements": 11, "ScatterND": 11, "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10, "Trilu": 14,
-    "Upsample": 7, "Where": 9,
+    "ScatterElements": 11, "ScatterND": 11, "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10, "TopK": 7,
+    "Trilu": 14, "Upsample": 7, "Where": 9,
 }  # fmt: skip
 UNTIL = {"Upsample": 9}
 

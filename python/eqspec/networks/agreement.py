@@ -6,8 +6,9 @@ points stays unseen.
 
 Nothing is refused without need: the radii of `roundoff`, in the type of the file, hold whatever a runtime may round in
 any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
-the folded steps, of about that size; only where that does not explain it, the radii are formed. Bounds are in float64
-and pay for their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
+the folded steps, of about that size; only where that does not explain it, the radii are formed. Where a file has none,
+because it decides by comparisons or casts, most of some points have to be far off. Bounds are in float64 and pay for
+their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ _FIX = (
 _FUNCTION_UNITS, _FUNCTION_LEAST = 32, 2.0**-20
 """By how much runtimes may miss a smooth function, times max(1, |x|, |f(x)|): units of their type, and at least
 so much, because some are computed in float32 also of double."""
+_FEWEST, _FAR = 6, 16.0
+"""Where radii are not known, so many points are needed to judge, and so many times the usual rounding is far off."""
 _agreed: set[str] = set()
 """Digests of files together with the steps that they were read as, in this process."""
 
@@ -78,6 +81,9 @@ class Comparison:
         self._session: Session | None = None
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
+        """With radii; none where it is not known what a runtime rounds."""
+        self._far = list[bool]()
+        """Which of the points that were compared are far off, as far as can be told without radii."""
         try:
             self._session = Session(network)
         except CannotRunError:
@@ -120,17 +126,30 @@ class Comparison:
         if self._precision is None:
             self._precision = precision_of(self._content())
         if beyond(self._network.steps, points, found, self._precision, self._precision) is None:
+            self._far.extend([False] * len(points))
             return
         if self._rounded is None:
             try:
                 source, chosen = self._network.source, self._network.chosen
                 self._rounded = onnx_reader.read_rounded(source, self._content(), self._precision, chosen).steps
-            except NetworkError:  # numbers beyond the range of the type: nothing is known of what it rounds
-                self._session = None
-                return
+            except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
+                self._rounded = ()
+        if not self._rounded:
+            self._judge_without_radii(points, found)
+            return
         where = beyond(self._rounded, points, found, None, self._precision)
         if where is not None:
             raise self._disagreement(points, found, where)
+
+    def _judge_without_radii(self, points: Array, found: Array) -> None:
+        """Raise where most points that were tried are far off: no rounding moves most over a threshold."""
+        assert self._precision is not None
+        excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
+        far = excess > _FAR * radius
+        self._far.extend(bool(row) for row in far.any(axis=1))
+        if len(self._far) >= _FEWEST and 2 * sum(self._far) > len(self._far) and far.any():
+            row, output = (int(i) for i in np.argwhere(far)[0])
+            raise self._disagreement(points, found, (row, output, float(radius[row, output])))
 
     def _answer(self, session: Session, point: Array) -> Array:
         answer = session.answers(point)
@@ -170,6 +189,17 @@ def beyond(
     Answers and bounds that are not finite count as inside, and points at which some value is too large for the type:
     what a runtime makes of an infinity on its way, such as 0 from max(0, NaN), is no answer of the function.
     """
+    excess, radius = _excess(steps, points, found, precision, kind)
+    if not (excess > 0).any():
+        return None
+    row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+    return row, output, float(radius[row, output])
+
+
+def _excess(
+    steps: Sequence[Step], points: Array, found: Array, precision: Precision | None, kind: Precision
+) -> tuple[Array, Array]:
+    """By how much each answer (N, O) lies outside of what the steps enclose, -inf where nothing is known; radii."""
     last = last_readers(steps)
     overflown = np.zeros(len(points), bool)
     with np.errstate(all="ignore"):
@@ -188,10 +218,7 @@ def beyond(
         centre, radius = values[len(steps) - 1]
         excess = np.where(np.isfinite(found.T) & np.isfinite(radius), np.abs(found.T - centre) - radius, -np.inf).T
         excess[overflown] = -np.inf
-    if not (excess > 0).any():
-        return None
-    row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
-    return row, output, float(radius[output, row])
+    return excess, radius.T
 
 
 def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Precision | None) -> tuple[Array, Array]:

@@ -36,6 +36,8 @@ MOST = 24
 """Exponents lie between -24 and 24, where c and d are floats."""
 _LEAST_RADIUS = 2.0**-10
 """Of a factor, relative to its size: one that does not vary at the inputs that were tried may vary elsewhere."""
+_FURTHER = 8
+"""How far exponents by bounds may lie from those of the inputs that were tried, which tells 2^-26 of a factor."""
 
 Balance: TypeAlias = tuple[Index, ...]
 """The exponents (rows,) of each product; () where nothing is to be balanced."""
@@ -100,21 +102,22 @@ def balance(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) 
     )
 
 
-def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance) -> Balance:
+def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance, first: Balance) -> Balance:
     """The balance by radii of factors and by how far each may differ between two networks (4, rows).
 
     Of a product of which nothing is known it is the one `before`, and none where it is not `sure`. A difference is
     bounded by that of one factor times the range of the other, so squares are loosest in it where r_u d_u and r_v d_v
-    are unlike.
+    are unlike. The `first` one knows how large factors are; a factor that does not vary at all is not followed far from
+    it, because the squares of one that is made large and of one that is made small leave no digits of their difference.
     """
     made = list[Index]()
-    for known, earlier, certainly in zip(bounds, before, sure, strict=True):
+    for known, earlier, start, certainly in zip(bounds, before, first, sure, strict=True):
         if known is None or not certainly or not np.isfinite(known).all():
             made.append(earlier)
             continue
         u, v, du, dv = known
         of_v, of_u = (np.sqrt(r * np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
-        made.append(_exponents(of_v, of_u))
+        made.append(np.clip(_exponents(of_v, of_u), start - _FURTHER, start + _FURTHER))
     return _or_none(made)
 
 

@@ -48,7 +48,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Integers of one type: `index` has the shape of the tensor; `low` and `high` are what the type holds."""
+    """Integers of one type: `index` has the shape of the tensor; all of them are between `low` and `high`."""
 
     rule: Rule
     index: Indices
@@ -255,7 +255,10 @@ def limited(levels: Levels, low: int | None, high: int | None) -> Levels:
             rule = Computed(_cut_off(_cut_off(integers, low, (0.0, 1.0)), high, (1.0, 0.0)))
         case other:
             raise AssertionError(other)
-    return replace(levels, rule=rule)
+    # An end may lie beyond the integers that these were taken to be between.
+    most = levels.high if low is None else max(levels.high, low)
+    least = levels.low if high is None else min(levels.low, high)
+    return replace(levels, rule=rule, low=least, high=most)
 
 
 def _cut_off(integers: Affine, end: int | None, slopes: tuple[float, float]) -> Affine:

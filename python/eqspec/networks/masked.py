@@ -36,6 +36,24 @@ class Masked:
         return Masked(moved, np.asarray(f(self.infinite)))
 
 
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """`value` where `shown`, a truth value by entry that depends on the input, is 1; minus infinity where it is 0."""
+
+    value: Affine | Enclosure
+    shown: Affine
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the value."""
+        return self.shown.shape
+
+    def rearranged(self, f: Callable[[NDArray[Any]], NDArray[Any]]) -> Hidden:
+        """Entries put elsewhere."""
+        moved = af.rearrange(self.value, f) if isinstance(self.value, Affine) else self.value.rearranged(f)
+        return Hidden(moved, af.rearrange(self.shown, f))
+
+
 def constant(numbers: NDArray[np.float64]) -> Masked:
     """Stored numbers that are finite or minus infinity."""
     infinite = np.isneginf(numbers)

@@ -83,6 +83,7 @@ _OPERATIONS |= {
     "DequantizeLinear": 4,
     "Pow": 6,
     "CumSum": 2,
+    "GridSample": 16,
     "Resize": 8,
     "Upsample": 8,
     "ReduceL1": 2,
@@ -95,7 +96,7 @@ EXACT = {
     "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "GlobalMaxPool", "Identity", "Max", "MaxPool",
     "Min", "Neg", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements",
     "ScatterND", "Shape", "Sign", "Slice", "SpaceToDepth", "Split", "Squeeze", "ThresholdedRelu", "Tile",
-    "Transpose", "Trilu", "Unsqueeze", "Where",
+    "TopK", "Transpose", "Trilu", "Unsqueeze", "Where",
 }  # fmt: skip
 """Operators that only move, choose, cut off or turn round what they are given."""
 FUNCTIONS = {
@@ -196,7 +197,7 @@ class Roundoff:
             return [self._after(value, _IN_QUANTISERS, 1.0) for value in results]
         if kind in ("Constant", "ConstantOfShape"):
             return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
-        if kind not in _OPERATIONS or all(isinstance(v, np.ndarray) for v in results):
+        if kind not in _OPERATIONS or all(isinstance(v, np.ndarray | Levels) for v in results):
             return list(results)
         count, growth = _OPERATIONS[kind] + _summed(call, results), _growth(call, results) if self.unit else 1.0
         return [self._after(value, count, growth) for value in results]
@@ -307,6 +308,8 @@ def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
             (made,) = results
             assert isinstance(made, Affine | Enclosure)
             return prod(call.real_value(0).shape) // max(1, prod(made.shape))
+        case "GridSample":
+            return int(4 ** (len(call.real_value(0).shape) - 2))
         case "CumSum":
             return max(call.real_value(0).shape, default=0)
         case "Gemm" | "MatMul":

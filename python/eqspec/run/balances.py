@@ -32,10 +32,11 @@ def balances_in(task: Task, first: Network, second: Network) -> tuple[Balance, B
     if not where or not _alike(first, second) or where != products(second.steps):
         return one, other
     sure = [a and b for a, b in zip(certain(first.steps), certain(second.steps), strict=True)]
+    first_tried = one or tuple(np.zeros(first.steps[s].rows, np.int32) for s, _ in where)
     for _ in range(_ROUNDS):
         pair = pair_of(balanced(first, one), balanced(second, one))
         bounds = core.factor_radii(pair, task.lower, task.upper, sums_of(first, one), _MEMORY)
-        one = from_bounds(bounds, sure, one or tuple(np.zeros(first.steps[s].rows, np.int32) for s, _ in where))
+        one = from_bounds(bounds, sure, one or tuple(np.zeros_like(k) for k in first_tried), first_tried)
     return one, one
 
 

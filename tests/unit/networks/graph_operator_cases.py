@@ -171,6 +171,33 @@ def _rearranging() -> None:
     one("upsample of old", "Upsample", {}, 1, 2, 3, 2, opset=7, scales=[1.0, 1.0, 2.0, 3.0])
 
 
+def _sampling() -> None:
+    random = np.random.default_rng(5)
+    places = random.integers(-40, 41, (1, 3, 4, 2)).astype(np.float32) / np.float32(29)  # some beyond the ends
+    inside = places / np.float32(3)
+    for padding in ("zeros", "border", "reflection"):
+        for corners in (0, 1):
+            also: dict[str, Any] = {"padding_mode": padding, "align_corners": corners}
+            name = f"{padding} {'with' if corners else 'without'} aligned corners"
+            one(f"sampled {name}", "GridSample", {"g": places}, 1, 2, 4, 5, **also)
+            one(f"nearest {name}", "GridSample", {"g": places}, 1, 2, 4, 5, mode="nearest", **also)
+            grid_of_cubic = inside if padding == "border" else places
+            one(f"cubic {name}", "GridSample", {"g": grid_of_cubic}, 1, 2, 4, 5, mode="bicubic", **also)
+    volume = random.integers(-40, 41, (1, 2, 2, 3, 3)).astype(np.float32) / np.float32(29)
+    one("sampled volume", "GridSample", {"g": volume}, 1, 2, 3, 2, 3, opset=20, padding_mode="border")
+    one("two samples", "GridSample", {"g": np.concatenate([places, inside])}, 2, 1, 3, 3, align_corners=1)
+
+
+def _sorting() -> None:
+    for size, count in ((1, 1), (2, 1), (3, 3), (5, 2), (7, 7), (8, 3), (13, 13)):
+        for largest in (0, 1):
+            made = helper.make_node("TopK", ["x", "k"], ["y", "places"], largest=largest)
+            case(f"top {count} of {size}, {largest}", [made], {"k": whole(count)}, 1, size)
+    made = helper.make_node("TopK", ["s", "k"], ["y", "places"], axis=1)
+    case("top along an axis", [node("Conv", ["x", "w"], "s"), made], {"w": grid(4, 2, 3), "k": whole(3)}, 1, 2, 6)
+    case("top of opset 9", [helper.make_node("TopK", ["x"], ["y", "places"], k=2, axis=-1)], {}, 1, 5, opset=9)
+
+
 def _graphs() -> None:
     channels: Constants = {"g": grid(4, seed=5), "h": grid(4, seed=6), "m": grid(4, seed=7)}
     channels["v"] = np.array([0.25, 1.0, 4.0, 2.25], np.float32)
@@ -235,5 +262,5 @@ def _graphs() -> None:
     ], {"g": grid(5, 4)}, 1, 5)  # fmt: skip
 
 
-for _family in (_convolutions, _pools, _functions, _reductions, _rearranging, _graphs):
+for _family in (_convolutions, _pools, _functions, _reductions, _rearranging, _sampling, _sorting, _graphs):
     _family()

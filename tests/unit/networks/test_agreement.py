@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from eqspec.cli import main
 from eqspec.errors import DisagreementError, SpecError
 from eqspec.networks import affine, agreement, as_network, read_network
 from eqspec.networks import enclosure as en
+from eqspec.networks.agreement import Comparison
 from eqspec.networks.network import Network
 from eqspec.networks.operators import OPERATORS
 from eqspec.networks.operators.operator_call import OperatorCall
@@ -26,6 +28,7 @@ from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Precision
 from eqspec.networks.session import Session
 from small_specs import write_onnx, write_spec
+from unit.networks.function_cases import weights
 from unit.networks.models import model, node, save
 
 pytest_plugins = ("pytester",)
@@ -262,3 +265,25 @@ def test_what_became_of_an_infinity_is_no_answer(tmp_path: Path) -> None:
     answers = np.zeros((1, 1))
     assert agreement.beyond(steps, np.array([[10.0]]), answers, FLOAT32) is None
     assert agreement.beyond(steps, np.array([[0.5]]), answers, FLOAT32) is not None
+
+
+def test_a_file_that_jumps_is_looked_at_too(tmp_path: Path) -> None:
+    """Comparisons have no radii of what runtimes round, and still most points tell one table from another."""
+    contents = list[bytes]()
+    for rows in (weights(3, 2), weights(3, 2)[::-1].copy()):
+        nodes = [node("Clip", ["x", "zero", "two"], "c"), node("Cast", ["c"], "k", to=7)]
+        nodes.append(node("Gather", ["t", "k"], "y"))
+        ends = {"zero": np.zeros((), np.float32), "two": np.array(2, np.float32)}
+        contents.append(model(nodes, {**ends, "t": rows}, (1, 3)).SerializeToString())
+    first, second = (
+        read_network(save(tmp_path, onnx.load_from_string(c), f"{i}.onnx")) for i, c in enumerate(contents)
+    )
+    points = np.random.default_rng(0).uniform(0, 3, size=(12, 3))
+    Comparison(first, lambda: contents[0]).at(iter([points[:1], points[1:]]))
+    wrong = replace(first, steps=second.steps)
+    with pytest.raises(DisagreementError, match=STOPPED):
+        Comparison(wrong, lambda: contents[0]).at(iter([points[:1], points[1:]]))
+    few = np.full((12, 3), 2.5)  # the middle row is the same in both
+    few[:, 0] = 1.5
+    few[:10] = 1.5
+    Comparison(wrong, lambda: contents[0]).at(iter([few]))

@@ -191,11 +191,19 @@ def test_float32_is_left_alone(tmp_path: Path) -> None:
 
 def test_factors_that_seem_to_be_zero_follow_the_others() -> None:
     bounds = [np.array([[1.0, 0.0, 1.0], [4.0, 1.0, 4.0], [1.0, 0.0, 1.0], [4.0, 0.0, 4.0]])]
-    (made,) = from_bounds(bounds, [True], (np.zeros(3, np.int32),))
+    none, two = (np.zeros(3, np.int32),), (np.full(3, 2, np.int32),)
+    (made,) = from_bounds(bounds, [True], none, none)
     assert made.tolist() == [1, 1, 1]
-    assert from_bounds([np.full((4, 3), np.nan)], [True], (np.full(3, 2, np.int32),))[0].tolist() == [2, 2, 2]
-    assert from_bounds([np.zeros((4, 3))], [True], (np.zeros(3, np.int32),)) == ()
-    assert from_bounds(bounds, [False], (np.zeros(3, np.int32),)) == ()
+    assert from_bounds([np.full((4, 3), np.nan)], [True], two, none)[0].tolist() == [2, 2, 2]
+    assert from_bounds([np.zeros((4, 3))], [True], none, none) == ()
+    assert from_bounds(bounds, [False], none, none) == ()
+
+
+def test_factors_that_do_not_vary_leave_digits() -> None:
+    """A flag that is 1 in the whole box, but for the rounding of its bound, times a number."""
+    bounds = [np.array([[1e-16], [0.1], [1e-16], [1e-3]])]
+    (made,) = from_bounds(bounds, [True], (np.zeros(1, np.int32),), (np.full(1, 2, np.int32),))
+    assert 2 < made[0] <= 10
 
 
 @pytest.mark.parametrize("scale", SCALES)

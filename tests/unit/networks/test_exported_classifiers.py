@@ -259,7 +259,7 @@ def test_steps_that_are_refused_by_their_name(step: onnx.NodeProto, words: str, 
     assert caught.value.fix
 
 
-@pytest.mark.parametrize("kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier", "OneHotEncoder"])
+@pytest.mark.parametrize("kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier", "LabelEncoder"])
 def test_models_of_other_kinds_are_refused_by_their_name(kind: str, tmp_path: Path) -> None:
     proto = pipeline([ml(kind, ["float_input"], ["variable"])], {})
     with pytest.raises(UnsupportedOperatorError, match=kind) as caught:

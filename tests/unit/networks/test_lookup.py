@@ -68,6 +68,118 @@ def test_every_integer_is_looked_up_as_onnxruntime_does(name: str, tmp_path: Pat
                 np.testing.assert_allclose(network.evaluate(x)[0], expected.ravel(), rtol=1e-6, atol=1e-6)
 
 
+USES: dict[str, tuple[list[NodeProto], dict[str, np.ndarray]]] = {
+    "categories": (
+        [
+            node("OneHot", ["i", "depth", "ends"], "h"),
+            node("Squeeze", ["h", "first"], "s"),
+            node("MatMul", ["s", "w"], "y"),
+        ],
+        {"depth": np.array(4), "ends": np.array([-0.5, 2], np.float32), "w": weights(4, 2), "first": np.array([0])},
+    ),
+    "categories first": (
+        [node("OneHot", ["i", "depth", "ends"], "y", axis=0)],
+        {"depth": np.array([3]), "ends": np.array([0.0, 1.0], np.float32)},
+    ),
+    "whole categories": (
+        [node("OneHot", ["i", "depth", "ends"], "h"), node("Cast", ["h"], "y", to=1)],
+        {"depth": np.array(5), "ends": np.array([-1, 3])},
+    ),
+    "equal": (
+        [node("Unsqueeze", ["i", "last"], "u"), node("Equal", ["u", "all"], "e"), node("Cast", ["e"], "y", to=1)],
+        {"last": np.array([2]), "all": np.arange(-2, 3)},
+    ),
+    "a mask beside places": (
+        [
+            node("Gather", ["t", "i"], "g"),
+            node("Equal", ["i", "none"], "e"),
+            node("Not", ["e"], "n"),
+            node("Cast", ["n"], "c", to=1),
+            node("Unsqueeze", ["c", "last"], "m"),
+            node("Mul", ["g", "m"], "y"),
+        ],
+        {"t": weights(7, 2), "none": np.array(0), "last": np.array([2])},
+    ),
+    "counted": (
+        [
+            node("Mul", ["i", "two"], "d"),
+            node("Sub", ["d", "one"], "a"),
+            node("Unsqueeze", ["a", "last"], "u"),
+            node("Greater", ["u", "all"], "b"),
+            node("Cast", ["b"], "k", to=7),
+            node("ReduceSum", ["k", "last"], "n", keepdims=0),
+            node("Gather", ["t", "n"], "y"),
+        ],
+        {
+            "two": np.array(2),
+            "one": np.array(1),
+            "last": np.array([2]),
+            "all": np.array([-3, 0, 4]),
+            "t": weights(4, 3),
+        },
+    ),
+    "moved and cast": (
+        [node("Unsqueeze", ["i", "last"], "u"), node("Cast", ["u"], "c", to=1), node("Tanh", ["c"], "y")],
+        {"last": np.array([1])},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_integers_are_compared_counted_and_told_apart(name: str, tmp_path: Path) -> None:
+    nodes, constants = USES[name]
+    proto = embedding(nodes, {}, places=2)
+    proto.graph.initializer.extend(onnx.numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items())
+    network = read_network(save(tmp_path, proto))
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    for first in range(-6, 7):
+        point = np.array([[first, 3 - first if abs(3 - first) < 7 else 2]])
+        (expected,) = session.run(None, {"i": point})
+        np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+
+
+def bucketed(kind: str, change: float = 0.0) -> onnx.ModelProto:
+    """The bucket of real numbers, looked up, as torch.bucketize is exported."""
+    nodes = [node("Unsqueeze", ["x", "last"], "u"), node(kind, ["u", "ends"], "b"), node("Cast", ["b"], "c", to=7)]
+    nodes += [node("ReduceSum", ["c", "last"], "n", keepdims=0), node("Gather", ["t", "n"], "y")]
+    constants = {"last": np.array([2]), "ends": np.array([-1.0, 0.25, 2.0], np.float32)}
+    return model(nodes, constants | {"t": weights(4, 2) + np.float32(change)}, (1, 3))
+
+
+@pytest.mark.parametrize("kind", ["Greater", "GreaterOrEqual", "Less"])
+def test_buckets_of_real_numbers(kind: str, tmp_path: Path) -> None:
+    a, b = (save(tmp_path, bucketed(kind, change), f"{change}.onnx") for change in (0.0, 0.125))
+    network = read_network(a)
+    points = np.concatenate([np.random.default_rng(0).normal(size=(40, 3)) * 2, [[-1.0, 0.25, 2.0]]]).astype(np.float32)
+    found = np.array([run_onnxruntime(bucketed(kind), point[None]).ravel() for point in points])
+    np.testing.assert_allclose(network.evaluate(points.astype(float)), found, rtol=1e-6)
+    lower, upper = [-2.0, 0.0, 0.5], [0.0, 1.0, 1.5]
+    assert eqspec.verify(a, b, lower, upper, Epsilon("0.126"), timeout=20).verdict is Verdict.EQUIVALENT
+    assert eqspec.verify(a, b, lower, upper, Epsilon("0.12"), timeout=20).verdict is Verdict.DIFFERENT
+
+
+def test_counts_that_may_leave_their_type_are_refused(tmp_path: Path) -> None:
+    nodes = [node("Mul", ["i", "i"], "a"), node("Equal", ["a", "i"], "e"), node("Cast", ["e"], "y", to=1)]
+    with pytest.raises(NetworkError, match="may leave their type"):
+        read_network(save(tmp_path, embedding(nodes, {}, places=2)))
+
+
+def test_joined_places_are_within_all_of_their_ends(tmp_path: Path) -> None:
+    """Places that a Clip keeps below 2, beside a constant one beyond: the row of 1 stood for that of 3."""
+    nodes = [node("Clip", ["x", "zero", "one"], "c"), node("Cast", ["c"], "k", to=7)]
+    nodes += [node("Concat", ["k", "three"], "j", axis=1), node("Gather", ["t", "j"], "y")]
+    constants = {
+        "zero": np.array(0, np.float32),
+        "one": np.array(1, np.float32),
+        "three": np.array([[3]]),
+        "t": weights(4, 2),
+    }
+    proto = model(nodes, constants, (1, 2))
+    network = read_network(save(tmp_path, proto))
+    point = np.array([[0.0, 1.0]], np.float32)
+    np.testing.assert_allclose(network.evaluate(point.astype(float))[0], run_onnxruntime(proto, point).ravel())
+
+
 def turned_round(more: int, kind: int = TensorProto.INT64) -> onnx.ModelProto:
     """Rows at where(i < 0, i + more, i), as tf2onnx writes the embeddings of Keras."""
     proto = embedding([], {"t": (ROWS, 3)}, places=2)
@@ -113,7 +225,7 @@ def test_pairs_are_decided_over_all_integers(tmp_path: Path) -> None:
     ("nodes", "tables", "words"),
     [
         ([node("Gather", ["t", "i"], "y")], {"t": (30_000, 2)}, "comparisons"),
-        ([node("Add", ["i", "i"], "j"), node("Gather", ["t", "j"], "y")], {"t": (5, 2)}, "int64"),
+        ([node("Add", ["i", "i"], "j"), node("Gather", ["t", "j"], "y")], {"t": (5, 2)}, "in a table of 5 rows"),
     ],
 )
 def test_what_is_refused(

@@ -156,7 +156,7 @@ def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
             TensorProto.INT64, "looked up jumps", "what is looked up as its input",
         ),
         (
-            [node("Equal", ["x", "k"], "e"), node("Cast", ["e"], "y", to=1)],
+            [node("Where", ["x", "w", "w"], "y")],
             TensorProto.INT64, "has type int64", "store its value in the file",
         ),
         ([node("TFL_SignalRfft", ["x"], "y")], TensorProto.FLOAT, "fixed point", "behind the spectrogram"),
@@ -204,3 +204,77 @@ def test_a_sum_of_products_whose_sizes_differ_is_refused(tmp_path: Path) -> None
         with pytest.raises(NetworkError) as caught:
             read_network(save(tmp_path, model(nodes, {"c": numbers(1, 2, 3, 4)}, (1, 3))))
         assert caught.value.operator == "Einsum"
+
+
+HIDING = {
+    "added": [node("Where", ["c", "low", "none"], "m"), node("Add", ["s", "m"], "h")],
+    "chosen": [node("Where", ["c", "low", "s"], "h")],
+    "chosen the other way": [node("Not", ["c"], "n"), node("Where", ["n", "s", "low"], "h")],
+    "added twice": [
+        node("Where", ["c", "low", "none"], "m"), node("Where", ["late", "low", "none"], "l"),
+        node("Add", ["m", "l"], "b"), node("Unsqueeze", ["b", "first"], "u"), node("Squeeze", ["u", "first"], "k"),
+        node("Add", ["s", "k"], "h"),
+    ],
+    "chosen again": [node("Where", ["c", "low", "s"], "g"), node("Where", ["d", "g", "s"], "h")],
+}  # fmt: skip
+
+
+def hidden(hiding: list[NodeProto], change: float = 0.0) -> onnx.ModelProto:
+    """Attention of two rows over four numbers that hides those above a half."""
+    nodes = [
+        node("Greater", ["x", "half"], "c"),
+        node("Less", ["x", "two"], "d"),
+        node("Mul", ["x", "q"], "s"),
+        *hiding,
+        node("Softmax", ["h"], "p", axis=-1),
+        node("MatMul", ["p", "v"], "y"),
+    ]
+    constants = {
+        "half": np.array(0.5, np.float32),
+        "two": np.array(2, np.float32),
+        "low": LOW,
+        "none": np.zeros((), np.float32),
+    }
+    constants |= {"q": weights(2, 4), "v": weights(4, 2) + np.float32(change), "first": np.array([0])}
+    return model(nodes, constants | {"late": np.array([False, False, False, True])}, (1, 2, 4))
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_masks_that_depend_on_the_input(name: str, tmp_path: Path) -> None:
+    """Against onnxruntime at random points, with claims that hold and that do not, on both sides of a threshold."""
+    hiding = HIDING[name]
+    path, other = (save(tmp_path, hidden(hiding, c), f"{c}.onnx") for c in (0.0, 1e-2))
+    network = read_network(path)
+    points = np.random.default_rng(3).normal(size=(40, 8)).astype(np.float32).astype(float)
+    points[:, ::4] = -1.0  # one entry of each row is always shown
+    found = np.array([Session(network).run(point) for point in points])
+    np.testing.assert_allclose(network.evaluate(points), found, rtol=1e-5, atol=1e-5)
+    for shown in (-1.0, 0.9):
+        lower, upper = (np.array([-1.0, shown, 0.0, -0.7] * 2) + c for c in (-0.01, 0.01))
+        assert eqspec.verify(path, other, lower, upper, Epsilon("1.1e-2"), timeout=20).verdict is Verdict.EQUIVALENT
+        assert eqspec.verify(path, other, lower, upper, Epsilon("9e-3"), timeout=20).verdict is Verdict.DIFFERENT
+
+
+def test_nothing_is_proved_where_all_may_be_hidden(tmp_path: Path) -> None:
+    """A softmax over nothing has no value: onnxruntime answers NaN."""
+    hiding = HIDING["chosen"]
+    path, other = (save(tmp_path, hidden(hiding, change), f"{change}.onnx") for change in (0.0, 1e-3))
+    assert np.isnan(Session(read_network(path)).answers(np.ones(8))).all()
+    result = eqspec.verify(path, other, [0.9] * 8, [1.1] * 8, Epsilon(1), timeout=2)
+    assert result.verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        (node("Relu", ["h"], "y"), "only a mask in front of a Softmax"),
+        (node("ReduceMax", ["h"], "y"), "only a mask in front of a Softmax"),
+        (node("Identity", ["h"], "y"), "the output holds minus infinity"),
+    ],
+)
+def test_masks_that_depend_on_the_input_go_nowhere_else(behind: NodeProto, words: str, tmp_path: Path) -> None:
+    proto = hidden(HIDING["chosen"])
+    del proto.graph.node[-2:]
+    proto.graph.node.append(behind)
+    with pytest.raises(NetworkError, match=words):
+        read_network(save(tmp_path, proto))

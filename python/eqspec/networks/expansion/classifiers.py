@@ -153,6 +153,25 @@ def binarizer(pieces: Pieces, node: NodeProto) -> None:
     pieces.add(node, "Cast", [above], node.output[0], to=TensorProto.FLOAT)
 
 
+def one_hot_encoder(pieces: Pieces, node: NodeProto) -> None:
+    """OneHotEncoder of integers: which category an entry is; where it is none of them, all are 0 or runtimes stop."""
+    given = attributes(node, ("cats_int64s", "cats_strings", "zeros"))
+    counts(node, (1, 1), (1, 1))
+    categories = np.asarray(list(given.get("cats_int64s", ())), np.int64)
+    if not categories.size or given.get("cats_strings"):
+        raise UnreadableError("it tells texts apart", "encode texts as integers before the model")
+    if pieces.opset < 11:
+        raise UnreadableError("categories in an opset before 11", "export the model with a newer opset")
+    output = node.output[0]
+    whole = pieces.add(node, "Cast", [node.input[0]], to=TensorProto.INT64)
+    if pieces.opset < 13:
+        column = pieces.add(node, "Unsqueeze", [whole], axes=[-1])
+    else:
+        column = pieces.add(node, "Unsqueeze", [whole, pieces.constant(np.array([-1]), output)])
+    equal = pieces.add(node, "Equal", [column, pieces.constant(categories, output)])
+    pieces.add(node, "Cast", [equal], output, to=TensorProto.FLOAT)
+
+
 EXPANSIONS = {
     "ArrayFeatureExtractor": array_feature_extractor,
     "Binarizer": binarizer,
@@ -161,5 +180,6 @@ EXPANSIONS = {
     "LinearClassifier": linear_classifier,
     "LinearRegressor": linear_regressor,
     "Normalizer": normalizer,
+    "OneHotEncoder": one_hot_encoder,
     "Scaler": scaler,
 }

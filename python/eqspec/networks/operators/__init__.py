@@ -14,6 +14,7 @@ from eqspec.networks.operators import (
     einsum,
     elementwise,
     functions,
+    grid_sampling,
     level_operators,
     linear_quantisation,
     lookup,
@@ -33,13 +34,15 @@ from eqspec.networks.operators import (
     selection,
     shapes,
     softmax,
+    sorting,
+    varying_masks,
 )
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
     batch_normalization, casting, comparisons, constant, convolution, curves, einsum, elementwise, functions,
-    matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu, resizing, scattering,
-    selection, shapes, softmax,
+    grid_sampling, matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu, resizing,
+    scattering, selection, shapes, softmax, sorting,
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
@@ -51,18 +54,25 @@ QUANTISING: dict[str, Operator] = {
 }
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
-ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather, "GatherND": lookup.gather_many}
+ON_LEVELS: dict[str, Operator] = {
+    **level_operators.OPERATORS,
+    "Gather": lookup.gather,
+    "GatherND": lookup.gather_many,
+    "OneHot": lookup.one_hot,
+}
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 ON_MASKED = masking.ON_MASKED
 """The only ones that are read where an input holds minus infinity, in place of those of the same names."""
+
+ON_HIDDEN = varying_masks.ON_HIDDEN
+"""The same where the input says which entries are minus infinity."""
 
 OF_INTEGERS = level_operators.OF_INTEGERS
 
 REFUSED: dict[str, tuple[str, str]] = {
     "NonZero": ("its result has a shape that depends on the input", "use a mask that is multiplied"),
     "Scan": ("a loop over a sequence is not read", "unroll the loop when exporting"),
-    "TopK": ("which entries it gives depends on the input", "end the model before it, at the scores"),
     "Unique": ("its result has a shape that depends on the input", "end the model before it"),
     "NonMaxSuppression": ("its result has a shape that depends on the input", "end the model before it, at the scores"),
 }

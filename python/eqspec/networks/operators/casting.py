@@ -18,10 +18,13 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
+from eqspec.networks.matrices import Selection
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
+from eqspec.networks.operators import integer_arithmetic
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 from eqspec.networks.operators.quantising import ends_of_clip
+from eqspec.networks.quantiser import Quantiser
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
@@ -40,13 +43,18 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         wide = kind in (TensorProto.INT32, TensorProto.INT64) and not call.given.unit
         if wide and isinstance(a, Affine) and (limited := _places(a)) is not None:
             return [limited]
+        if isinstance(a, Affine) and call.kind(0) == TensorProto.BOOL and kind in WHOLES:
+            return [integer_arithmetic.counted(call, a, np.array([0.0, 1.0]))]
+        levels = _whole(a) if kind in WHOLES and isinstance(a, Affine) else None
+        if levels is not None and integer_arithmetic.holds(kind, levels):
+            return [levels]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
             name = TensorProto.DataType.Name(kind).lower()
             call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
         return [a]
-    assert not isinstance(a, Levels | Masked)  # an operator of their own casts them
+    assert not isinstance(a, Levels | Masked | Hidden)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
     if call.kind(0) == kind and isinstance(a, Enclosure):
@@ -70,6 +78,20 @@ def _places(a: Affine) -> Levels | None:
     else:
         return None
     return Levels.of(Computed(made), a.shape, low, high)
+
+
+def _whole(a: Affine) -> Levels | None:
+    """What a quantiser makes of integers that were cast to floating-point numbers; None of all else."""
+    matrix, units = a.matrix, a.parts[0].units
+    if not isinstance(matrix, Selection) or not a.exact or (matrix.scale.value != 1.0).any() or a.bias.value.any():
+        return None
+    if not isinstance(units.function, Curves) or any(kind.name != "quantiser" for kind in units.function.kinds):
+        return None
+    found = [Quantiser.of(kind) for kind in units.function.kinds]
+    if any(q.unit != 1.0 or q.base is None or q.base != int(q.base) for q in found):
+        return None
+    low, high = min(q.low - (q.base or 0.0) for q in found), max(q.high - (q.base or 0.0) for q in found)
+    return Levels.of(Computed(a), a.shape, int(low), int(high))
 
 
 def _is_not_zero(call: OperatorCall, a: Affine) -> Affine:

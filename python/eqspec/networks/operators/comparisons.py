@@ -44,23 +44,30 @@ def _operand(call: OperatorCall, index: int) -> Real:
     return call.real_value(index)
 
 
-def _operands(call: OperatorCall) -> list[Real]:
+def truth(call: OperatorCall, index: int) -> Real:
+    """A truth value, as 0 and 1."""
     if call.given.unit:
         message = "what floats make of a comparison near its threshold is not described"
         raise UnreadableError(message, "compare it in 'real'")
-    found = [_operand(call, index) for index in range(len(call.inputs))]
+    return _operand(call, index)
+
+
+def _operands(call: OperatorCall) -> list[Real]:
+    found = [truth(call, index) for index in range(len(call.inputs))]
     for other in found[1:]:
         check_broadcast(found[0].shape, other.shape)
         check_one_for_all(call, found[0].shape, other.shape)
     return found
 
 
-def _negated(x: Real) -> Real:
+def negated(x: Real) -> Real:
+    """-x."""
     return af.negate(x) if isinstance(x, Affine) else constants.negate(x)
 
 
-def _not(x: Real) -> Real:
-    return add(_negated(x), _ONE)
+def opposite(x: Real) -> Real:
+    """1 - x."""
+    return add(negated(x), _ONE)
 
 
 def _moving(x: Real) -> Affine:
@@ -73,7 +80,7 @@ def _sign(x: Real) -> Affine:
 
 
 def _apart(a: Real, b: Real) -> Affine:
-    return _moving(add(a, _negated(b)))
+    return _moving(add(a, negated(b)))
 
 
 def _greater(a: Real, b: Real) -> Real:
@@ -81,17 +88,18 @@ def _greater(a: Real, b: Real) -> Real:
 
 
 def _equal(a: Real, b: Real) -> Real:
-    return _not(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
+    return opposite(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
 
 
-def _both(a: Real, b: Real) -> Real:
+def both(a: Real, b: Real) -> Real:
+    """Whether two truth values are both 1."""
     if isinstance(a, Enclosure) or isinstance(b, Enclosure):
         return multiply(a, b)
     return af.relu(af.shift(af.add(a, b), en.exactly(-1.0)))
 
 
 def _either(a: Real, b: Real) -> Real:
-    return _not(_both(_not(a), _not(b)))
+    return opposite(both(opposite(a), opposite(b)))
 
 
 def _differ(a: Real, b: Real) -> Real:
@@ -116,21 +124,26 @@ def negation(call: OperatorCall) -> Sequence[Value]:
     """Not."""
     if folding.is_constant(call):
         return folding.fold(call)
-    return [_not(*_operands(call))]
+    return [opposite(*_operands(call))]
 
 
 def where(call: OperatorCall) -> Sequence[Value]:
     """Where: entries of two values, by a constant condition or by one that depends on the input."""
     if not isinstance(call.value(0), Affine):
         return where_constant(call)
-    chosen, a, b = _operands(call)
+    condition, a, b = _operands(call)
     check_broadcast(a.shape, b.shape)
-    shape = np.broadcast_shapes(chosen.shape, a.shape, b.shape)
+    return [chosen(condition, a, b)]
+
+
+def chosen(condition: Real, a: Real, b: Real) -> Real:
+    """a where a truth value is 1, and b where it is 0, broadcast."""
+    shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
     check_value(shape)
     if isinstance(a, Enclosure) != isinstance(b, Enclosure):
         # A mask may be -1e9, which would leave no digits of what it hides in a product with the difference.
-        return [add(multiply(chosen, a), multiply(_not(chosen), b))]
-    return [add(b, multiply(chosen, add(a, _negated(b))))]
+        return add(multiply(condition, a), multiply(opposite(condition), b))
+    return add(b, multiply(condition, add(a, negated(b))))
 
 
 def never(call: OperatorCall) -> Sequence[Value]:
@@ -141,14 +154,14 @@ def never(call: OperatorCall) -> Sequence[Value]:
 
 
 OPERATORS: dict[str, Operator] = {
-    "And": _comparison(_both),
+    "And": _comparison(both),
     "Equal": _comparison(_equal),
     "Greater": _comparison(_greater),
-    "GreaterOrEqual": _comparison(lambda a, b: _not(_greater(b, a))),
+    "GreaterOrEqual": _comparison(lambda a, b: opposite(_greater(b, a))),
     "IsInf": never,
     "IsNaN": never,
     "Less": _comparison(lambda a, b: _greater(b, a)),
-    "LessOrEqual": _comparison(lambda a, b: _not(_greater(a, b))),
+    "LessOrEqual": _comparison(lambda a, b: opposite(_greater(a, b))),
     "Not": negation,
     "Or": _comparison(_either),
     "Where": where,

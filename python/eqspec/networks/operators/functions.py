@@ -4,12 +4,14 @@ Those of one variable with exact parameters are the function of a step, `pieces`
 whose parameters are only known up to an error, are written exactly with ReLUs:
 
     max(a, b) = b + relu(a - b)                           min(a, b) = b - relu(b - a)
+    max(a, c) = a + relu(c - a)                           min(a, c) = a - relu(a - c)       of large constants c
     clip(v, lo, hi) = lo + relu(v - lo) - relu(v - hi)    where lo <= hi; else hi, as ONNX says
     leaky(v) = (1 - a) relu(v) + a v
 
-over the real numbers. Values that are read twice are units first, so that they are computed once. In a rounding
-arithmetic the functions themselves are exact but LeakyRelu, PRelu and HardSigmoid, whose coefficients get the radius of
-what they may round; what every function gives is a value of its own there (see `roundoff`).
+over the real numbers. Large constants, such as the ends of a type, would leave no digits of a sum. Values that are read
+twice are units first, so that they are computed once. In a rounding arithmetic the functions themselves are exact but
+LeakyRelu, PRelu and HardSigmoid, whose coefficients get the radius of what they may round; what every function gives is
+a value of its own there (see `roundoff`).
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from eqspec.networks.operators.broadcasting import check_broadcast, check_one_fo
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 Real = Affine | Enclosure
+_LARGE = 2.0**20
 
 
 def argument(value: Affine) -> Affine:
@@ -68,6 +71,8 @@ def maximum(a: Real, b: Real) -> Real:
             return maximum(b, a)
         return en.enclose(np.maximum(a.value, b.value), _larger_error(a, b))
     if isinstance(b, Enclosure):
+        if _is_large(b):
+            return af.add(a, _relu(_shift(af.negate(a), b)))
         return _shift(_relu(_shift(a, constants.negate(b))), b)
     return af.add(b, _relu(af.add(a, af.negate(b))))
 
@@ -80,8 +85,14 @@ def minimum(a: Real, b: Real) -> Real:
             return minimum(b, a)
         return en.enclose(np.minimum(a.value, b.value), _larger_error(a, b))
     if isinstance(b, Enclosure):
+        if _is_large(b):
+            return af.add(a, af.negate(_relu(_shift(a, constants.negate(b)))))
         return _shift(af.negate(_relu(_shift(af.negate(a), b))), b)
     return af.add(b, af.negate(_relu(af.add(b, af.negate(a)))))
+
+
+def _is_large(constant: Enclosure) -> bool:
+    return bool((np.abs(constant.value) >= _LARGE).all())
 
 
 def _larger_error(a: Enclosure, b: Enclosure) -> en.Array | None:

@@ -22,6 +22,8 @@ from eqspec.networks.enclosure import Enclosure
 
 _COORDINATE = 32
 """Roundings of a share, each at most a unit of the size of the axis, with the slope of the shares."""
+STEEPEST = 2.0
+"""No share changes faster with the coordinate: the linear one by 1, the cubic one with a = -0.75 by at most 1.35."""
 
 
 def along(
@@ -54,10 +56,15 @@ def _taps(at: Fraction, size: int, steep: Fraction | None) -> list[tuple[int, Fr
         low, t = floor(at), at - floor(at)
         return [(low, 1 - t), (min(low + 1, size - 1), t)]
     low, t = floor(at), at - floor(at)
-    return [(min(max(low + k, 0), size - 1), _keys(abs(t - k), steep)) for k in (-1, 0, 1, 2)]
+    return [(min(max(low + k, 0), size - 1), share(abs(t - k), steep)) for k in (-1, 0, 1, 2)]
 
 
-def _keys(s: Fraction, a: Fraction) -> Fraction:
+def share(s: Fraction, a: Fraction | None) -> Fraction:
+    """The share of an entry at a distance s from the coordinate: cubic with the parameter a, linear without one."""
+    if a is None:
+        return max(1 - s, Fraction(0))
+    if s >= 2:
+        return Fraction(0)
     if s <= 1:
         return (a + 2) * s**3 - (a + 3) * s**2 + 1
     return a * s**3 - 5 * a * s**2 + 8 * a * s - 4 * a

@@ -16,7 +16,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Joined, Levels, Through, limited
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError, Whole
-from eqspec.networks.operators import pooling, rearranging, shapes
+from eqspec.networks.operators import integer_arithmetic, pooling, rearranging, shapes
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.quantising import TYPES
 
@@ -86,27 +86,28 @@ def _constant(call: OperatorCall, whole: Whole, low: int, high: int) -> Levels:
     return Levels.of(Computed(af.constant(call.given, Enclosure(whole.astype(np.float64)))), whole.shape, low, high)
 
 
-def _joined(call: OperatorCall, values: Sequence[Value], like: Levels) -> Joined:
-    """Levels and constants one behind the other."""
-    parts = []
+def _joined(call: OperatorCall, values: Sequence[Value]) -> tuple[Joined, int, int]:
+    """Levels and constants one behind the other, and the integers between which all of them are."""
+    parts = list[Levels]()
     for value in values:
         if isinstance(value, np.ndarray):
-            value = _constant(call, value, like.low, like.high)
+            ends = (int(value.min()), int(value.max())) if value.size else (0, 0)
+            value = _constant(call, value, *ends)
         if not isinstance(value, Levels):
             raise UnreadableError("integers and real numbers in one tensor", _DEQUANTISE)
         parts.append(value)
-    return Joined(tuple(parts))
+    some = [part for part in parts if part.size] or parts
+    return Joined(tuple(parts)), min(part.low for part in some), max(part.high for part in some)
 
 
 def concat(call: OperatorCall) -> Sequence[Value]:
     """Concat of integers: entries keep what they are levels of."""
     values = [call.value(i) for i in range(len(call.inputs))]
-    like = next(value for value in values if isinstance(value, Levels))
-    rule = _joined(call, values, like)
+    rule, low, high = _joined(call, values)
     starts = np.cumsum([0, *(part.size for part in rule.parts)])
     places = [start + np.arange(p.size).reshape(p.shape) for start, p in zip(starts, rule.parts, strict=False)]
     (index,) = shapes.concat(replace(call, inputs=places))
-    return [Levels(rule, np.asarray(index), like.low, like.high)]
+    return [Levels(rule, np.asarray(index), low, high)]
 
 
 def pad(call: OperatorCall) -> Sequence[Value]:
@@ -115,13 +116,13 @@ def pad(call: OperatorCall) -> Sequence[Value]:
     number = call.value(2) if call.has(2) else np.zeros((), np.int64)
     if not isinstance(number, np.ndarray) or number.size != 1:
         raise UnreadableError("integers are padded with something else", _DEQUANTISE)
-    rule = _joined(call, [given, number.reshape(())], given)
+    rule, low, high = _joined(call, [given, number.reshape(())])
     places = np.arange(given.size).reshape(given.shape)
     inputs: list[Value | None] = [places, *call.inputs[1:]]
     inputs += [None] * (3 - len(inputs))
     inputs[2] = np.array(given.size)
     (index,) = rearranging.pad(replace(call, inputs=inputs))
-    return [Levels(rule, np.asarray(index), given.low, given.high)]
+    return [Levels(rule, np.asarray(index), low, high)]
 
 
 def cast(call: OperatorCall) -> Sequence[Value]:
@@ -129,6 +130,8 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     given, kind = _given(call), call.integer("to", 0)
     if kind in FLOATS:
         return [given.meaning(1.0, 0.0)]
+    if integer_arithmetic.holds(kind, given):
+        return [given]
     low, high = TYPES.get(kind, (0, -1))
     if not (low <= given.low and given.high <= high):
         fix = "cast them to a type that holds them all, or to a float type"
@@ -137,6 +140,7 @@ def cast(call: OperatorCall) -> Sequence[Value]:
 
 
 OPERATORS: dict[str, Operator] = {
+    **integer_arithmetic.OPERATORS,
     "Cast": cast,
     "Clip": clip,
     "Concat": concat,

@@ -1,4 +1,4 @@
-"""Gather of stored rows at places that depend on the input: embeddings of integers.
+"""Gather and OneHot of stored rows at places that depend on the input: embeddings and categories of integers.
 
     row(k) = row(low) + sum over j from low + 1 to high of (row(j) - row(j - 1)) [k > j - 1/2]
 
@@ -21,10 +21,10 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.levels import Levels
+from eqspec.networks.levels import Levels, limited
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import rearranging, selection
+from eqspec.networks.operators import integer_arithmetic, rearranging, selection
 from eqspec.networks.operators.elementwise import add
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
@@ -50,17 +50,8 @@ def gather(call: OperatorCall) -> Sequence[Value]:
         message = f"places from {places.low} to {places.high} in a table of {size} rows"
         raise UnreadableError(message, "store the places, or limit them to the table")
     numbers = np.arange(places.low, places.high + 1)
-    if places.size * len(numbers) > _MOST:
-        message = f"{places.size} places in a table of {size} rows take more than {_MOST} comparisons"
-        raise UnreadableError(message, "export the model with what is looked up as its input")
-    rest = (*table.shape[:axis], *table.shape[axis + 1 :])
-    check_value((places.size, *rest))
-    rows = table.rearranged(lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size])
-    first = rows.rearranged(lambda a: a[:1])
-    made: Affine | Enclosure = first.rearranged(lambda a: np.repeat(a, places.size, axis=0))
-    if len(numbers) > 1:
-        rises = constants.add(rows.rearranged(lambda a: a[1:]), constants.negate(rows.rearranged(lambda a: a[:-1])))
-        made = add(multiply_matrices(_above(places, numbers[1:].astype(np.float64) - 0.5), rises), first)
+    _check_count(places, size)
+    made = _rows(places, table.rearranged(lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
     before, behind = prod(table.shape[:axis]), prod(table.shape[axis + 1 :])
     shape = (*table.shape[:axis], *places.shape, *table.shape[axis + 1 :])
 
@@ -68,6 +59,62 @@ def gather(call: OperatorCall) -> Sequence[Value]:
         return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
 
     return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+
+
+def _check_count(places: Levels, size: int) -> None:
+    if places.size * (places.high - places.low + 1) > _MOST:
+        message = f"{places.size} places in a table of {size} rows take more than {_MOST} comparisons"
+        raise UnreadableError(message, "export the model with what is looked up as its input")
+
+
+def _rows(places: Levels, table: Enclosure) -> Affine | Enclosure:
+    """The row of each place, (places, width), of a table (n, width) for the integers from places.low to places.high."""
+    check_value((places.size, table.shape[1]))
+    first = table.rearranged(lambda a: a[:1])
+    if table.shape[0] == 1:
+        return first.rearranged(lambda a: np.repeat(a, places.size, axis=0))
+    rises = constants.add(table.rearranged(lambda a: a[1:]), constants.negate(table.rearranged(lambda a: a[:-1])))
+    thresholds = np.arange(places.low + 1, places.high + 1).astype(np.float64) - 0.5
+    return add(multiply_matrices(_above(places, thresholds), rises), first)
+
+
+def one_hot(call: OperatorCall) -> Sequence[Value]:
+    """OneHot of levels; integers beyond the depth have no place, and those below 0 count from its end."""
+    places = call.value(0)
+    if not isinstance(places, Levels):
+        raise UnreadableError("its depth or its values are integers that depend on the input", "store them")
+    if call.given.unit:
+        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    depth, ends = _depth(call), call.value(2)
+    whole = isinstance(ends, np.ndarray)
+    values = Enclosure(ends.astype(np.float64)) if isinstance(ends, np.ndarray) else call.number(2)
+    if values.shape != (2,) or depth < 1:
+        raise UnreadableError(f"values of shape {values.shape} and a depth of {depth}", "export the model again")
+    low, high = -depth - 1, depth  # neither has a place, nor has anything beyond them
+    if places.low < low or places.high > high:
+        places = replace(limited(places, low, high), low=max(places.low, low), high=min(places.high, high))
+    _check_count(places, depth)
+    numbers = np.arange(places.low, places.high + 1)[:, None]
+    there = (numbers == np.arange(depth)) | (numbers + depth == np.arange(depth))
+    made = _rows(places, values.rearranged(lambda a: np.where(there, a[1], a[0])))
+    axis = call.integer("axis", -1)
+    rank = len(places.shape)
+    if not -rank - 1 <= axis <= rank:
+        raise UnreadableError(f"axis {axis} of a result of rank {rank + 1}", "export the model again")
+
+    def put(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        return np.moveaxis(a.reshape(*places.shape, depth), -1, axis)
+
+    result = af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)
+    return [integer_arithmetic.counted(call, result, values.value) if whole else result]
+
+
+def _depth(call: OperatorCall) -> int:
+    found = call.value(1)
+    numbers = found if isinstance(found, np.ndarray) else call.number(1).value
+    if np.asarray(numbers).size != 1:
+        raise UnreadableError("a depth that is not one number", "export the model again")
+    return int(np.asarray(numbers).reshape(()))
 
 
 def gather_many(call: OperatorCall) -> Sequence[Value]:

@@ -13,7 +13,7 @@ from onnx import AttributeProto, NodeProto
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 from eqspec.networks.units import Units
 
@@ -38,7 +38,7 @@ class Scores:
         return self.computed(self.scores)
 
 
-Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels | Masked
+Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels | Masked | Hidden
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class OperatorCall:
 
     Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
     constant among the inputs is, as a runtime has it, not the real number that it is here. `kinds` are the types of
-    the inputs' entries, where they are known, and `alone` says which of them no other node reads.
+    the inputs' entries, where they are known, and `alone` says which of them no other node reads; `unread` are the
+    outputs that no node reads.
     """
 
     node: NodeProto
@@ -61,6 +62,7 @@ class OperatorCall:
     samples: int = 1
     kinds: Sequence[int | None] = ()
     alone: Sequence[bool] = ()
+    unread: Sequence[int] = ()
 
     def attribute(self, name: str) -> AttributeProto | None:
         """An attribute, None where it is absent."""
@@ -91,6 +93,10 @@ class OperatorCall:
             raise UnreadableError(f"attribute {name!r} is {number}", "repair the training or the export that made it")
         return number
 
+    def wants(self, index: int) -> bool:
+        """Whether something reads an output."""
+        return index < len(self.node.output) and bool(self.node.output[index]) and index not in self.unread
+
     def has(self, index: int) -> bool:
         """Whether an optional input is given."""
         return index < len(self.inputs) and self.inputs[index] is not None
@@ -113,7 +119,7 @@ class OperatorCall:
             return found.value
         if isinstance(found, Levels):
             raise UnreadableError(f"input {index} holds levels of a quantiser, integers", "dequantise it, or cast it")
-        if isinstance(found, Masked):
+        if isinstance(found, Masked | Hidden):
             raise UnreadableError(f"input {index} holds minus infinity", "only a mask in front of a Softmax may")
         if isinstance(found, np.ndarray):
             raise UnreadableError(f"input {index} holds integers", "cast it to a float type")

@@ -28,7 +28,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.exact_vectors import to_integers
 from eqspec.networks.levels import Levels, Quantised, told_apart
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
@@ -231,7 +231,7 @@ def quantised(
     before, shift = (shift, np.zeros(shape)) if inside else (np.zeros(shape), shift)
     low, high = (np.full(shape, float(end)) - shift for end in ends)
     steps = Steps(by_entry, before, low, high, shift)
-    if isinstance(x, Masked):
+    if isinstance(x, Masked | Hidden):
         raise UnreadableError("minus infinity is quantised", "mask behind the quantiser")
     if isinstance(x, Enclosure):
         return steps.of_constant(call, x).astype(np.int64)

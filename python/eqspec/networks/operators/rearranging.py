@@ -17,7 +17,7 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import NONE, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding
@@ -100,7 +100,11 @@ def _pads(call: OperatorCall) -> tuple[list[tuple[int, int]], Value | None]:
 
 
 def _shape(value: Value) -> tuple[int, ...]:
-    return value.shape if isinstance(value, np.ndarray | Enclosure | Affine | Levels | Masked) else value.scores.shape
+    return (
+        value.shape
+        if isinstance(value, np.ndarray | Enclosure | Affine | Levels | Masked | Hidden)
+        else value.scores.shape
+    )
 
 
 def depth_to_space(call: OperatorCall) -> Sequence[Value]:

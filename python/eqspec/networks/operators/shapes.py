@@ -17,7 +17,7 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import check_size, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
@@ -43,7 +43,7 @@ def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
         return moved
     if isinstance(value, Affine):
         return af.rearrange(value, f)
-    if isinstance(value, Enclosure | Levels | Masked):
+    if isinstance(value, Enclosure | Levels | Masked | Hidden):
         return value.rearranged(f)
     moved_scores = af.rearrange(value.scores, f)
     before, after = (

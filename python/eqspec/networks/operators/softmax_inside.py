@@ -1,11 +1,19 @@
 """Softmax and LogSoftmax whose result a network goes on computing with, by softplus and sigmoid (`softmax_tree`).
 
 Exact over the real numbers; n scores take less than 3 n functions, and bounds are those of each function by itself.
+
+Masks of large numbers that depend on the input, such as -1e9 (1 - shown), would leave no digits of the sums there. With
+x = s + t, where t are the terms of large weights and the large constants,
+
+    softmax(x)_i = e^(t_i) e^(s_i - m - L),   L = log(sum over j of e^(t_j) e^(s_j - m)),   m the mean of s
+
+also exactly: e^t is 1 or 0 up to less than any float where the mask is decided, and no product is one of a large and a
+small number where scores are not far apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -13,13 +21,17 @@ import numpy as np
 
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
+from eqspec.networks import matrices as mx
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.matrices import NONE, Indices, check_value
-from eqspec.networks.operators import functions
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import NONE, Dense, Indices, Matrix, Selection, Tiled, check_value
+from eqspec.networks.operators import functions, pooling, variable_products
 from eqspec.networks.runtime_functions import ROUNDINGS, missing
 from eqspec.networks.softmax_tree import Plan, Sum, plan
 
+_MASKING = 2.0**26
+"""A weight of a score that is as large as that is one of a mask."""
 _HIDDEN = 1000.0
 """What is that far below the largest constant of its run is no bias but a mask; e^-1000 is no float."""
 
@@ -31,6 +43,11 @@ def softmax(x: Affine, covered: int, *, logarithm: bool) -> Affine:
         constant = np.zeros(shape) if logarithm else np.ones(shape)
         return af.constant(x.parts[0].units, en.exactly(constant))
     check_value((x.size, 3))
+    if not logarithm and not x.unit and (halves := _masks_apart(x)) is not None:
+        rows = (x.size // covered, covered)
+        scores, masks = (af.rearrange(v, lambda p: p.reshape(rows)) for v in halves)
+        made = shares(scores, _of("exp", masks))
+        return af.rearrange(made, lambda p: p.reshape(shape))
     order = _hidden_first(x, covered)
     x = af.rearrange(x, lambda _: order)
     tree = _Tree(x, covered, plan(covered))
@@ -39,6 +56,58 @@ def softmax(x: Affine, covered: int, *, logarithm: bool) -> Affine:
     made = af.negate(_of("softplus", apart)) if logarithm else _of("sigmoid", af.negate(apart))
     back = np.argsort(order).reshape(shape)
     return af.rearrange(missing(made, ROUNDINGS + covered), lambda _: back)
+
+
+def _masks_apart(x: Affine) -> tuple[Affine, Affine] | None:
+    """A value as what is left of it and its terms of large weights; None where it has none but constants."""
+    if not any((np.abs(mx.numbers(part.matrix).value) >= _MASKING).any() for part in x.parts):
+        return None
+    halves = []
+    for large in (False, True):
+
+        def kept(a: Enclosure, large: bool = large) -> Enclosure:
+            here = (np.abs(a.value) >= _MASKING) == large
+            error = None if a.error is None else np.where(here, a.error, 0.0)
+            return en.enclose(np.where(here, a.value, 0.0), error)
+
+        parts = tuple(af.Part(part.units, _with(part.matrix, kept)) for part in x.parts)
+        halves.append(Affine(parts, kept(x.bias), roundings=x.roundings))
+    return halves[0], halves[1]
+
+
+def _with(matrix: Matrix, f: Callable[[Enclosure], Enclosure]) -> Matrix:
+    """A matrix with a function of its numbers, which keeps their shape."""
+    match matrix:
+        case Selection():
+            return Selection(matrix.index, f(matrix.scale))
+        case Dense():
+            return Dense(f(matrix.rows))
+        case _:
+            return Tiled(matrix.index, f(matrix.weight), matrix.order)
+
+
+def shares(scores: Affine, factors: Affine) -> Affine:
+    """factors e^scores over their sum, by rows (m, n): the softmax over entries whose factor is 1, if others' are 0.
+
+    Where all factors are 0 it has no value.
+    """
+    scores, size = af.as_units(scores), scores.shape[1]
+    apart = af.add(scores, af.negate(_repeated(_sums(scores, size), size)))
+    total = _sums(variable_products.product(factors, _of("exp", apart)), 1)
+    below = af.add(apart, af.negate(_repeated(_of("log", total), size)))
+    return variable_products.product(factors, _of("exp", below))
+
+
+def _sums(rows: Affine, count: int) -> Affine:
+    """The sum of each row over a count, (m, 1)."""
+    groups = np.arange(rows.size).reshape(rows.shape)
+    made = pooling.mean(rows, groups, np.full(len(groups), count), (rows.shape[0], 1))
+    assert isinstance(made, Affine)
+    return made
+
+
+def _repeated(column: Affine, size: int) -> Affine:
+    return af.rearrange(column, lambda p: np.repeat(p, size, axis=1))
 
 
 def _hidden_first(x: Affine, covered: int) -> Indices:

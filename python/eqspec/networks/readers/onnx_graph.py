@@ -19,9 +19,12 @@ from eqspec.networks.operators.quantising import TYPES
 from eqspec.networks.readers import onnx_definition, onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
-from eqspec.networks.readers.onnx_places import PLACES, looked_up_in
+from eqspec.networks.readers.onnx_places import PLACES, use_of
 
 _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
+
+_WIDE = {int(TensorProto.INT32): (-(2**31), 2**31 - 1), int(TensorProto.INT64): (-(2**50), 2**50)}
+"""Between which integers a point may stand for one of 32 or 64 bits; quantisers have no more levels than these."""
 
 
 @dataclass(frozen=True)
@@ -165,11 +168,18 @@ def _levels(
         message = f"input {value.name!r} holds truth values: a point of a region stands for the nearer ones of 0 and 1"
         notes.append(f"{message} (0 for a half)")
         return 0, 1
-    rows = looked_up_in(value.name, nodes, tables) if whole and kind in PLACES else None
-    if rows is not None:
+    use = use_of(value.name, nodes, tables) if whole and kind in PLACES else None
+    if use is not None and use.rows is not None:
         message = f"input {value.name!r} holds places in a table: a point of a region stands for the nearest integers"
-        notes.append(f"{message} ({-rows} to {rows - 1}, negative ones from the end, ties to the even one)")
-        return -rows, rows - 1
+        notes.append(f"{message} ({-use.rows} to {use.rows - 1}, negative ones from the end, ties to the even one)")
+        return -use.rows, use.rows - 1
+    if use is not None and not use.only_cast:
+        ends = _WIDE[kind]
+        message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers"
+        notes.append(f"{message} (ties to the even one, up to {ends[1]})")
+        return ends
+    if use is not None and use.only_cast:
+        other = None
     if not whole or not readers or other is not None:
         at = {} if other is None else {"node": name_of(other), "operator": other.op_type}
         fix = (

@@ -1,36 +1,70 @@
-"""Inputs that are places in stored tables, as those of embeddings are."""
+"""Inputs that are integers of 32 or 64 bits: places in stored tables, categories, flags, or only cast."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from onnx import NodeProto, TensorProto
 
+from eqspec.networks.onnx_tensor import FLOATS
+from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import STANDARD
 
 PLACES = {TensorProto.INT32, TensorProto.INT64}
-_MOVED = {"Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze"}
+_MOVED = {"Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
+_COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "ReduceSum", "Sub"}
+"""What integers that depend on the input may be used in (`operators/integer_arithmetic`)."""
 
 
-def looked_up_in(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorProto]) -> int | None:
-    """The rows of the smallest table in which a value is looked up; None if something else happens to it.
+@dataclass(frozen=True)
+class Use:
+    """What becomes of an input: `rows` of the smallest table it is looked up in, if it is; whether it is only cast."""
 
-    It may be moved and cut to pieces before.
-    """
-    waiting, sizes = {name}, list[int]()
+    rows: int | None
+    only_cast: bool
+
+
+def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorProto]) -> Use | None:
+    """How an input is used, which may be moved and cut to pieces before; None where it is used in another way."""
+    waiting, reals, sizes, casts, others = {name}, set[str](), list[int](), 0, 0
     for node in nodes:
-        if not waiting & set(node.input):
+        if reals & set(node.input):  # numbers that are integers, and may be cast to such again
+            reals |= set(node.output) if node.op_type in _MOVED else set()
+            again = next((a.i for a in node.attribute if a.name == "to"), TensorProto.FLOAT)
+            others += node.op_type == "Cast" and again not in FLOATS
+        if not waiting & set(names_read(node)):
             continue
+        if not waiting & set(node.input):
+            return None  # a branch or the body of a loop reads it
+        kind, alone = node.op_type, node.input[0] in waiting and not waiting & set(node.input[1:])
         if node.domain not in STANDARD:
             return None
-        if node.op_type in _MOVED and node.input[0] in waiting and not waiting & set(node.input[1:]):
+        if kind in _MOVED and alone:
             waiting |= set(node.output)
-            continue
-        table = tables.get(node.input[0]) if len(node.input) == 2 and node.op_type == "Gather" else None
-        if table is None or node.input[1] not in waiting:
+        elif kind == "Cast" and alone:
+            to = next((a.i for a in node.attribute if a.name == "to"), 0)
+            casts += to in FLOATS
+            others += to not in FLOATS
+            reals |= set(node.output) if to in FLOATS else set()
+            waiting |= set(node.output) if to in PLACES else set()
+        elif kind == "Gather" and alone and node.input[1] in tables:
+            waiting |= set(node.output)
+        elif kind == "Gather" and node.input[0] in tables and len(node.input) == 2:
+            size = _size(node, tables[node.input[0]])
+            if size is None:
+                return None
+            sizes.append(size)
+        elif (kind == "OneHot" and alone) or kind in _COMPUTING:
+            others += 1
+        else:
             return None
-        axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
-        if not -len(table.dims) <= axis < len(table.dims):
-            return None
-        sizes.append(table.dims[axis])
-    return min(sizes) if sizes and min(sizes) > 0 else None
+    if sizes and min(sizes) < 1:
+        return None
+    return Use(min(sizes, default=None), casts > 0 and not others and not sizes) if sizes or casts or others else None
+
+
+def _size(node: NodeProto, table: TensorProto) -> int | None:
+    """The size of a table along the axis that places are of."""
+    axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+    return int(table.dims[axis]) if -len(table.dims) <= axis < len(table.dims) else None

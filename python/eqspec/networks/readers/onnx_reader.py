@@ -26,11 +26,21 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, ON_MASKED, OPERATORS, QUANTISING, folding, masking
+from eqspec.networks.operators import (
+    OF_INTEGERS,
+    ON_HIDDEN,
+    ON_LEVELS,
+    ON_MASKED,
+    OPERATORS,
+    QUANTISING,
+    folding,
+    masking,
+    varying_masks,
+)
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.readers import (
     batches,
@@ -200,7 +210,7 @@ class _Reading:
             result = result.meaning(1.0, 0.0)
         if isinstance(result, np.ndarray):
             raise self._error("the output holds integers", None, "export the scores themselves")
-        if isinstance(result, Masked):
+        if isinstance(result, Masked | Hidden):
             raise self._error("the output holds minus infinity", None, "export the scores without their mask")
         if isinstance(result, Enclosure):
             result = af.constant(inputs, result)
@@ -276,6 +286,7 @@ class _Reading:
             call = OperatorCall(
                 node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples,
                 types.kinds(node), [values.read_once(name) for name in node.input],
+                [i for i, name in enumerate(node.output) if not values.is_read(name)],
             )  # fmt: skip
             results = self._evaluate(operator, call)
             types.leave(node, results)
@@ -345,11 +356,13 @@ class _Reading:
         integers = node.op_type in OF_INTEGERS and isinstance(given[0] if given else None, np.ndarray)
         if standard and node.op_type in ON_LEVELS and (integers or any(isinstance(v, Levels) for v in given)):
             return ON_LEVELS[node.op_type]
+        if varying_masks.concerns(node.op_type, given):
+            return ON_HIDDEN.get(node.op_type, varying_masks.refused) if standard else varying_masks.refused
         if any(isinstance(v, Masked) for v in given):
             return ON_MASKED.get(node.op_type, masking.refused) if standard else masking.refused
         if operator is not None:
             return operator
-        constant = not any(isinstance(value, Affine | Scores | Levels) for value in given)
+        constant = not any(isinstance(value, Affine | Scores | Levels | Hidden) for value in given)
         if standard and constant and folding.can_fold(node) and definition(node.op_type, self.graph.opset):
             return folding.fold
         message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"

@@ -62,7 +62,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             "ai.onnx.ml.CastMap", "ai.onnx.ml.CategoryMapper", "ai.onnx.ml.DictVectorizer", "ai.onnx.ml.LabelEncoder",
-            "ai.onnx.ml.OneHotEncoder", "OneHot", "StringNormalizer", "TfIdfVectorizer",
+            "OneHot", "StringNormalizer", "TfIdfVectorizer",
         ),
         _LABELS,
     ),
@@ -108,7 +108,6 @@ _OTHERS: dict[str, tuple[str, str]] = {
     "NonMaxSuppression": _CHOICE,
     "MaxRoiPool": _CHOICE,
     "RoiAlign": _CHOICE,
-    "GridSample": ("where it reads depends on the input", "resample before the model"),
     "Det": ("a determinant is a sum of products of its entries", "end the model before it"),
     "CumProd": ("it multiplies values that both depend on the input", "end the model before it"),
 }  # fmt: skip

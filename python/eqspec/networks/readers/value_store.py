@@ -15,7 +15,7 @@ from onnx import NodeProto
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
-from eqspec.networks.masked import Masked
+from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import Matrix, Selection, Tiled, TooLargeError, numbers
 from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
@@ -58,6 +58,10 @@ class ValueStore:
         """Whether one node alone reads a value, and that once."""
         return self._readers[name] == 1
 
+    def is_read(self, name: str) -> bool:
+        """Whether a node will read a value, or it is the output."""
+        return self._uses[name] > 0
+
     def used(self, node: NodeProto) -> None:
         """A node has been evaluated: values that no other node needs are removed. A ReLU's argument still counts."""
         for name in names_read(node):
@@ -90,6 +94,8 @@ def _numbers(value: Value) -> int:
             return value.size
         case Masked():
             return _numbers(value.value) + value.infinite.size
+        case Hidden():
+            return _numbers(value.value) + _numbers(value.shown)
         case _:
             return int(np.asarray(value).size)
 

@@ -1,0 +1,109 @@
+"""Sums, differences and products of integers that depend on the input, as counts of comparisons are.
+
+A point's bucket is how many thresholds it is above: `(x > thresholds).sum()`, looked up in a table. The integers are
+an affine value of truth values and of other levels, and their products with constants and with each other; all of them
+are known to lie between two ends. Runtimes wrap around beyond the ends of a type, so what may leave it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from onnx import TensorProto
+
+from eqspec.networks import affine as af
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.levels import Computed, Levels
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import comparisons, elementwise, reductions
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+
+Ends = tuple[int, int]
+Real = Affine | Enclosure
+_TYPES: dict[int, Ends] = {
+    int(TensorProto.INT32): (-(2**31), 2**31 - 1),
+    int(TensorProto.INT64): (-(2**53), 2**53),  # no further than float64 tells integers apart
+}
+_FIX = "compute with floating-point numbers, or end the model in front of it"
+
+
+def counted(call: OperatorCall, made: Real, among: Array) -> Levels:
+    """A value as the integers that it is, each of which lies between the least and the largest of some."""
+    if (among != np.rint(among)).any() or (np.abs(among) > 2.0**53).any():
+        raise UnreadableError("integers beyond 2^53", _FIX)
+    whole = made if isinstance(made, Affine) else af.constant(call.given, made)
+    return Levels.of(Computed(whole), made.shape, int(among.min()), int(among.max()))
+
+
+def holds(kind: int, levels: Levels) -> bool:
+    """Whether a type of 32 or 64 bits holds some integers."""
+    low, high = _TYPES.get(kind, (0, -1))
+    return low <= levels.low and levels.high <= high
+
+
+def _operand(call: OperatorCall, index: int) -> tuple[Real, Ends]:
+    """An input as real numbers, and the integers between which it is."""
+    found = call.value(index)
+    if isinstance(found, Levels):
+        return found.meaning(1.0, 0.0), (found.low, found.high)
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu":
+        raise UnreadableError("integers that depend on the input beside numbers of another type", _FIX)
+    ends = (int(found.min()), int(found.max())) if found.size else (0, 0)
+    if max(-ends[0], ends[1]) > 2**53:
+        raise UnreadableError("an integer beyond 2^53", _FIX)
+    return Enclosure(found.astype(np.float64)), ends
+
+
+def _made(call: OperatorCall, made: Real, ends: Ends) -> Levels:
+    """The result, which must lie within its type."""
+    if call.kind(0) not in _TYPES:
+        raise UnreadableError("it computes with levels of a quantiser, which may leave their type", _FIX)
+    levels = Levels.of(Computed(made if isinstance(made, Affine) else af.constant(call.given, made)), made.shape, *ends)
+    if not holds(call.kind(0) or 0, levels):
+        raise UnreadableError(f"integers from {ends[0]} to {ends[1]} may leave their type", _FIX)
+    return levels
+
+
+def _binary(combine: Callable[[Real, Real], Real], ends: Callable[[int, int], int]) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        (a, first), (b, second) = _operand(call, 0), _operand(call, 1)
+        check_broadcast(a.shape, b.shape)
+        check_one_for_all(call, a.shape, b.shape)
+        corners = [ends(i, j) for i in first for j in second]
+        return [_made(call, combine(a, b), (min(corners), max(corners)))]
+
+    return operator
+
+
+def _summed(call: OperatorCall) -> Sequence[Value]:
+    """ReduceSum."""
+    x, (low, high) = _operand(call, 0)
+    (made,) = reductions.OPERATORS["ReduceSum"](replace(call, inputs=[x, *call.inputs[1:]]))
+    assert isinstance(made, Affine | Enclosure)
+    count = max(1, int(np.prod(x.shape)) // max(1, int(np.prod(made.shape))))
+    return [_made(call, made, (min(low, count * low), max(high, count * high)))]
+
+
+def _compared(kind: str) -> Operator:
+    """A comparison of integers, as of the real numbers that they are."""
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        operands: list[Value | None] = [_operand(call, index)[0] for index in range(2)]
+        kinds = [int(TensorProto.DOUBLE)] * 2
+        return comparisons.OPERATORS[kind](replace(call, inputs=operands, kinds=kinds))
+
+    return operator
+
+
+OPERATORS: dict[str, Operator] = {
+    "Add": _binary(elementwise.add, lambda i, j: i + j),
+    "Mul": _binary(elementwise.multiply, lambda i, j: i * j),
+    "ReduceSum": _summed,
+    "Sub": _binary(lambda a, b: elementwise.add(a, comparisons.negated(b)), lambda i, j: i - j),
+    **{name: _compared(name) for name in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")},
+}
+"""In place of the operators of the same names, where an input is levels."""
