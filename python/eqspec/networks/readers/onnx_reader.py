@@ -23,6 +23,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
@@ -63,12 +64,19 @@ READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
 
-def read(path: str, content: bytes, arithmetic: Arithmetic = "real", output: str | None = None) -> Network:
+def read(
+    path: str,
+    content: bytes,
+    arithmetic: Arithmetic = "real",
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+) -> Network:
     """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError.
 
-    `output` is the name of one of several outputs.
+    `output` is the name of one of several outputs; `dequantised` makes one of real numbers of a file that takes or
+    gives integers of a quantiser.
     """
-    graph = onnx_graph.load(path, content, output)
+    graph = onnx_graph.load(path, content, output, dequantised)
     failures: list[NetworkError] = []
     for reading in batches.readings(graph.inputs):
         try:
@@ -109,9 +117,15 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     return replace(reading, roundoff=Roundoff(unit, missed=MISSED)).network(content)
 
 
-def read_rounded(path: str, content: bytes, precision: Precision, output: str | None = None) -> Network:
+def read_rounded(
+    path: str,
+    content: bytes,
+    precision: Precision,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+) -> Network:
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
-    graph = onnx_graph.load(path, content, output)
+    graph = onnx_graph.load(path, content, output, dequantised)
     problem: NetworkError | None = None
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
@@ -248,6 +262,7 @@ class _Reading:
             alone=graph.alone,
             in_pairs=bool(pairs),
             inner_softmax=inner,
+            dequantised=graph.dequantised,
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
