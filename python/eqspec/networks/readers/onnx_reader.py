@@ -87,16 +87,13 @@ def read(
 
 
 def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
-    network = reading.network(content)
-    if reading.batch is not None:
-        _check_samples_apart(reading, network, content)
-    if arithmetic == "real":
-        return network
+    if arithmetic == "real" or reading.batch is not None:
+        network = reading.network(content)
+        if reading.batch is not None:
+            _check_samples_apart(reading, network, content)
+        if arithmetic == "real":
+            return network
     path = reading.graph.path
-    endless = next((curve for step in network.steps if (curve := unbounded(step.function)) is not None), None)
-    if endless is not None:
-        message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
-        raise NetworkError(path, message, fix=UNKNOWN_FIX)
     for node in reading.graph.nodes:
         if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
             message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
@@ -109,7 +106,11 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
         raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
     # Which functions are seen in a graph depends on whether it rounds, so the roundings are counted where it does.
     counted = replace(reading, roundoff=Roundoff(float(FLOAT32.unit), missed=MISSED))
-    counted.network(content)
+    seen = counted.network(content)
+    endless = next((curve for step in seen.steps if (curve := unbounded(step.function)) is not None), None)
+    if endless is not None:
+        message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
+        raise NetworkError(path, message, fix=UNKNOWN_FIX)
     try:
         unit = counted.roundoff.gamma()
     except UnreadableError as error:
