@@ -110,6 +110,8 @@ precision = st.one_of(
     ),
     st.builds(ast.HeldAs, number_type, st.lists(type_of, max_size=3).map(tuple)),
 )
+integer_end = st.builds(ast.IntegerEnd, name, expression, st.none() | expression, st.none() | text)
+dequantised = st.none() | st.builds(ast.Dequantised, st.lists(integer_end, max_size=2).map(tuple))
 budget = st.builds(ast.Budget, settings)
 check_clause = st.one_of(
     claim,
@@ -127,7 +129,15 @@ declaration = st.one_of(
     st.builds(ast.Param, name, expression, doc),
     st.builds(ast.Space, name, st.lists(space_clause, max_size=4).map(tuple), doc),
     st.builds(
-        ast.Network, name, expression, qualified, st.none() | name, st.none() | name, st.none() | expression, doc
+        ast.Network,
+        name,
+        expression,
+        qualified,
+        st.none() | name,
+        st.none() | name,
+        st.none() | expression,
+        dequantised,
+        doc,
     ),
     st.builds(
         ast.DerivedNetwork,

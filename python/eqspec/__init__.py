@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         SpecError,
     )
     from eqspec.mining.found import Counterexamples
-    from eqspec.networks import Network, as_network, read_network
+    from eqspec.networks import Dequantised, Network, ScaleAndZero, as_network, read_network
     from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
     from eqspec.run.core import __version__
     from eqspec.run.monitor import Monitor, Progress
@@ -57,7 +57,7 @@ _HOMES = {
         "SpecError",
     ),
     "eqspec.mining.found": ("Counterexamples",),
-    "eqspec.networks": ("Network", "as_network", "read_network"),
+    "eqspec.networks": ("Dequantised", "Network", "ScaleAndZero", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
     "eqspec.run.options": ("Options",),
@@ -87,6 +87,7 @@ __all__ = [
     "Bracket",
     "Confidence",
     "Counterexamples",
+    "Dequantised",
     "Diagnostic",
     "Difference",
     "Epsilon",
@@ -111,6 +112,7 @@ __all__ = [
     "RowGroup",
     "RowShare",
     "RowSource",
+    "ScaleAndZero",
     "Spec",
     "SpecError",
     "Task",

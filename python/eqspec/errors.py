@@ -120,6 +120,14 @@ class OutputChoiceError(NetworkError):
     """A file has several outputs of which none was chosen, or not the one that was."""
 
 
+class IntegerEndsError(NetworkError):
+    """What the integers at the ends of a file stand for is not known, or makes no sense."""
+
+
+class NoIntegerEndsError(IntegerEndsError):
+    """No end of a file holds integers of a quantiser."""
+
+
 class DerivationError(NetworkError):
     """A network cannot be quantised as it was asked for; names the network, its layer, cause and a fix."""
 

@@ -3,9 +3,10 @@
 //! this is tested with piecewise linear functions (`graphs`, `backward_programs`); here it is the smooth ones' turn.
 
 use crate::random::for_all;
-use eqspec::bound::{Contractor, intervals};
+use eqspec::bound::Contractor;
 use eqspec::curve::Curve;
 use eqspec::domain::intermediate_bounds::IntermediateBounds;
+use eqspec::domain::intervals;
 use eqspec::domain::phase::Bounds;
 use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::network::{Curves, Function, Origin, Pair, Step, Term, Tile};
@@ -170,4 +171,50 @@ fn what_smooth_networks_give_is_enclosed() {
         check_all("backward bounds", &bounds, &found)
     });
     assert!(decided.get() > 2000 && tight.get() > 500, "{decided:?} {tight:?}");
+}
+
+/// Inputs, squares, their means with a small number added, to the power of -1/2, and outputs: a normalisation.
+fn normalising(weights: &[f64]) -> Vec<Step> {
+    let curve = |name: &str, parameters: &[f64], rows: usize| {
+        let curve = Curve::new(name, parameters).unwrap_or_else(|problem| panic!("{problem}"));
+        Function::Curves(Arc::new(Curves::new(vec![curve], rows, None).expect("one function")))
+    };
+    let step = |origin: Origin, weight: Array2<f64>, bias: f64, function: Function| {
+        let bias = Array1::from_elem(weight.nrows(), bias);
+        let tile = Tile::dense(&weight.view(), None).expect("a matrix");
+        Step::new(vec![Term { origin, tile }], &bias.view(), None, function).expect("fitting sizes")
+    };
+    let mut rest = weights.iter().copied();
+    let mut next = || rest.next().unwrap_or(0.5);
+    let first = Array2::from_shape_simple_fn((HIDDEN, INPUTS), &mut next);
+    let last = Array2::from_shape_simple_fn((2, 1), next);
+    vec![
+        step(Origin::Inputs, first, 0.1, curve("square", &[], HIDDEN)),
+        step(Origin::Step(0), Array2::from_elem((1, HIDDEN), 1.0 / HIDDEN as f64), 1e-3, curve("power", &[-0.5], 1)),
+        step(Origin::Step(1), last, 0.0, Function::Identity),
+    ]
+}
+
+/// Zonotopes alone take a mean of squares for a number that may be negative where squares are bent.
+#[test]
+fn a_mean_of_squares_never_leaves_what_its_root_is_defined_on() {
+    let away = Cell::new(0);
+    for_all(400, material(), |(weights, other, _, centre, radius, points)| {
+        let near: Vec<f64> = weights.iter().zip(&other).map(|(w, o)| w + 0.01 * o).collect();
+        let (first, second) = (normalising(&weights), normalising(&near));
+        let pair = Pair::of_steps(INPUTS, first.clone(), second.clone(), Vec::new()).expect("two programs");
+        let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (0.3 * c - radius, 0.3 * c + radius)).unzip();
+        let at = |p: &Vec<f64>| {
+            let x: Vec<f64> = (0..INPUTS).map(|i| (0.3 * centre[i] + radius * p[i]).clamp(lower[i], upper[i])).collect();
+            [values(&first, &x), values(&second, &x)]
+        };
+        let found: Vec<_> = points.iter().map(at).collect();
+        let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        prop_assert!(propagation.propagate(&pair, &lower, &upper).is_some(), "nothing is known of the outputs");
+        let reached = IntermediateBounds::of(propagation.layers(), &lower, &upper);
+        let exact = reached.layers[1].x.lower[0] < 1.001e-3;
+        away.set(away.get() + usize::from(exact));
+        check_all("a propagation", &reached, &found)
+    });
+    assert!(away.get() > 40, "{away:?}");
 }

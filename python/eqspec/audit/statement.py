@@ -71,6 +71,7 @@ def audited(
         given = "raw" if asked[role]["takes"] == "raw" else "normalised"
         softmax = "; it ends in a Softmax, and its outputs here are what goes into that" if file.softmax else ""
         said.append((role, f"{label(file.path, 500)}, given {given} inputs{softmax}"))
+        said += [(role, text) for text in _ends(asked[role])]
         said.append(("sha256", asked[role]["sha256"]))
     if asked["reference"]["sha256"] == asked["candidate"]["sha256"]:
         said.append(("note", "the reference and the candidate are the same file"))
@@ -141,6 +142,16 @@ def _raw(asked: Question) -> Iterator[str]:
         yield "by the normalisation that the certificate states; no network takes raw inputs, so no check depends on it"
     low, high = ([Fraction(x) for x in region[name]] for name in ("lo_exact", "hi_exact"))
     yield from _runs([(m + s * a, m + s * b) for m, s, a, b in zip(means, stds, low, high, strict=True)])
+
+
+def _ends(network: dict[str, Any]) -> Iterator[str]:
+    """What integers at the ends of a file stand for."""
+    said = network.get("dequantised", {})
+    ends = [(f"its input {label(name)}", one) for name, one in said.get("inputs", {}).items()]
+    for what, one in [*ends, *([("its output", said["output"])] if "output" in said else [])]:
+        number = f"{number_in_words(Fraction(one['scale']))} (k - {one['zero']})"
+        how = "rounded to the nearest, ties to even, and cut off; " if what != "its output" else ""
+        yield f"integers k of {what} stand for {number}: {how}the claim is about these real numbers"
 
 
 def _runs(ends: Sequence[tuple[Fraction, Fraction]]) -> Iterator[str]:

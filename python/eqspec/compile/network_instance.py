@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from eqspec.networks import Dequantised, ScaleAndZero
+from eqspec.networks.dequantised import nearest_scale
 from eqspec.span import Span
 from eqspec.spec import ast, derivations
+from eqspec.spec.findings import Fault
+from eqspec.spec.integer_ends import integer_ends
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
+from eqspec.spec.values import UNKNOWN, Lookup
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,27 @@ class Instance:
         return word is not None and word.text == "raw"
 
     @property
+    def dequantised(self) -> bool:
+        """Whether integers at the ends of the file are declared to stand for real numbers."""
+        return self.declaration.dequantised is not None
+
+    @property
     def gives(self) -> str | None:
         """What the file is declared to give."""
         word = self.declaration.gives
         return None if word is None else word.text
+
+
+def dequantised(declaration: ast.Network, lookup: Lookup) -> Dequantised | None:
+    """What is declared of integers at the ends of a file, scales as float32 holds them; None where they stay integers.
+
+    Fault where it makes no sense, or is not known.
+    """
+    if declaration.dequantised is None:
+        return None
+    said = integer_ends(declaration.dequantised, lookup)
+    if said is UNKNOWN:
+        raise Fault
+    inputs = tuple((name, ScaleAndZero(nearest_scale(scale), zero)) for name, scale, zero in said.inputs)
+    output = None if said.output is None else ScaleAndZero(nearest_scale(said.output[0]), said.output[1])
+    return Dequantised(inputs, output)

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.derived_networks import calibration_rows, format_of, make
-from eqspec.compile.network_instance import Instance
+from eqspec.compile.network_instance import Instance, dequantised
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.table_rows import Tables
 from eqspec.errors import (
     Diagnostic,
     DisagreementError,
     InputError,
+    IntegerEndsError,
     Label,
     NetworkError,
     OutputChoiceError,
@@ -33,6 +34,7 @@ from eqspec.errors import (
 from eqspec.networks import (
     Arithmetic,
     Comparison,
+    Dequantised,
     Network,
     comparison,
     compose_affine,
@@ -58,9 +60,11 @@ from eqspec.tasks.score_meaning import ends_in_shares, ends_in_sigmoid, left_out
 
 Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[..., Network]
-"""Of a path, and with `output` of one of a file's outputs by its name."""
-Function: TypeAlias = tuple[Path, str | None]
-"""A file, and the output that is chosen of it, if one is; of a network without a file, what tells it from others."""
+"""Of a path; with `output` of one of its outputs, by name, with `dequantised` of the real numbers at its ends."""
+Function: TypeAlias = tuple[Path, str | None, Dequantised | None]
+"""A file, the output that is chosen of it, if one is, and what its integers stand for; of a network without a file,
+what tells it from others.
+"""
 _MOST_BOXES = 4
 """Of a network that are compared with onnxruntime."""
 
@@ -241,7 +245,7 @@ class Networks:
     def _derive(self, instance: Instance) -> Network:
         reference, precision, rows = self.derivation(instance)
         network = make(reference, precision, rows, instance.name, instance.place)
-        self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name
+        self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name, None
         return network
 
     def _load(self, instance: Instance) -> Network:
@@ -261,7 +265,13 @@ class Networks:
             path = locate(written, module.directory, module.source.name, declaration.path.span, is_network_folder)
             network = self._file(instance, path, written, chosen)
         else:
-            self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name
+            key = Path(f"{network.source}:{network.sha256}"), network.output_name, network.dequantised
+            self._functions[instance] = key
+            if (network.dequantised is not None) != instance.dequantised:
+                message = f"the network that is given for '{binding.name}' is {_ends(network.dequantised)}"
+                hint = "declare it so, or give eqspec.as_network(model, dequantised=eqspec.Dequantised())"
+                place = declaration.dequantised or declaration.path
+                raise Fault(error("E215", message, place.span, help=hint))
             if chosen not in (None, network.output_name) and declaration.output is not None:
                 message = (
                     f"the network that is given for '{binding.name}' is output {network.output_name!r} of its file"
@@ -275,11 +285,16 @@ class Networks:
         _check_scores(network, declaration)
         return network
 
+    def _integer_ends(self, instance: Instance) -> Dequantised | None:
+        return dequantised(instance.declaration, self.spec.scope(instance.file.module))
+
     def _file(self, instance: Instance, path: Path, written: str, chosen: str | None) -> Network:
-        self._functions[instance] = key = path.resolve(), chosen
+        ends = self._integer_ends(instance)
+        self._functions[instance] = key = path.resolve(), chosen, ends
         if key not in self._files:
+            named = {"output": chosen, "dequantised": ends}
             try:
-                self._files[key] = self._read(path) if chosen is None else self._read(path, output=chosen)
+                self._files[key] = self._read(path, **{name: said for name, said in named.items() if said is not None})
             except NetworkError as problem:
                 self._files[key] = problem
         network = self._files[key]
@@ -288,9 +303,14 @@ class Networks:
         return network
 
 
+def _ends(dequantised: Dequantised | None) -> str:
+    return "not dequantised, and is declared so" if dequantised is None else "dequantised, and is not declared so"
+
+
 def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:
     """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E212 for an output
-    that has to be chosen or is not there, E210 for anything else that is wrong with a file.
+    that has to be chosen or is not there, E215 for integers that cannot be dequantised, E210 for anything else that is
+    wrong with a file.
     """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"
@@ -302,6 +322,9 @@ def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -
     if isinstance(problem, OutputChoiceError):
         place = span if declaration.output is None else declaration.output.span
         return error("E212", f"cannot read '{written}': {problem.message}", place, help=hint)
+    if isinstance(problem, IntegerEndsError):
+        place = span if declaration.dequantised is None else declaration.dequantised.span
+        return error("E215", f"'{written}': {problem.message}", place, help=hint)
     at = "" if problem.operator is None else f" (operator '{problem.operator}', node '{problem.node}')"
     return error("E210", f"cannot read '{written}': {problem.message}{at}", span, help=hint)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from re import sub
 
-from eqspec.errors import InputError
-from eqspec.networks import Network, read_network
+from eqspec.errors import InputError, NoIntegerEndsError
+from eqspec.networks import Dequantised, Network, read_network
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,31 @@ class Pair:
         return self.reference.output_size
 
 
-def read_pair(reference: str, candidate: str, outputs: tuple[str | None, str | None] = (None, None)) -> Pair:
-    """Read both files, of several outputs those of these names.
+def read_pair(
+    reference: str,
+    candidate: str,
+    outputs: tuple[str | None, str | None] = (None, None),
+    *,
+    dequantised: bool = False,
+) -> Pair:
+    """Read both files, of several outputs those of these names; with `dequantised` those that take or give integers of
+    a quantiser as networks of the real numbers that these stand for.
 
     NetworkError where one cannot be used, InputError where they do not fit together.
     """
-    return paired(read_network(reference, output=outputs[0]), read_network(candidate, output=outputs[1]))
+    if not dequantised:
+        return paired(read_network(reference, output=outputs[0]), read_network(candidate, output=outputs[1]))
+    read = [_dequantised(file, output) for file, output in zip((reference, candidate), outputs, strict=True)]
+    if all(network.dequantised is None for network in read):
+        raise InputError(f"neither {reference} nor {candidate} takes or gives integers: leave --dequantised out")
+    return paired(*read)
+
+
+def _dequantised(file: str, output: str | None) -> Network:
+    try:
+        return read_network(file, output=output, dequantised=Dequantised())
+    except NoIntegerEndsError:
+        return read_network(file, output=output)
 
 
 def paired(first: Network, second: Network) -> Pair:

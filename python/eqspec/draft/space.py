@@ -12,13 +12,15 @@ from pathlib import Path
 from re import fullmatch
 from typing import Literal
 
+import numpy as np
+
 from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
 from eqspec.draft.named_pair import Pair, identifier, path_from
 from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
-from eqspec.networks import Network
+from eqspec.networks import Dequantised, Network, ScaleAndZero
 from eqspec.spec import ast
 from eqspec.spec.vocabulary import SCALER_KEYS
 
@@ -94,12 +96,28 @@ def networks(
         takes = ast.Name("raw") if space.raw_alone == called else space.takes
         output = None if network.chosen is None else ast.Text(network.chosen)
         path = ast.Text(path_from(folder, network.source))
-        return ast.Network(ast.Name(name), path, lives_in, takes=takes, gives=given, output=output)
+        ends = None if network.dequantised is None else _ends(network.dequantised)
+        return ast.Network(ast.Name(name), path, lives_in, takes, given, output, ends)
 
     return (
         declared(pair.reference_name, pair.reference, "reference"),
         declared(pair.candidate_name, pair.candidate, "candidate"),
     )
+
+
+def _ends(said: Dequantised) -> ast.Dequantised:
+    """What integers at the ends of a file stand for, in full: where it came from cannot be told any more."""
+
+    def end(word: str, one: ScaleAndZero, called: str | None = None) -> ast.IntegerEnd:
+        zero: ast.Expression | None = ast.Number(str(abs(one.zero))) if one.zero else None
+        if zero is not None and one.zero < 0:
+            zero = ast.Negation(zero)
+        name = None if called is None else ast.Text(called)
+        return ast.IntegerEnd(ast.Name(word), ast.Number(str(np.float32(one.scale))), zero, name)
+
+    several = len(said.inputs) > 1
+    inputs = [end("input", one, name if several else None) for name, one in said.inputs]
+    return ast.Dequantised((*inputs, *([] if said.output is None else [end("output", said.output)])))
 
 
 def columns_of(data: Data) -> ast.Range | None:

@@ -241,6 +241,8 @@ def _named(before: list[str], written: list[str], accepts: frozenset[str], names
         return names.settings("norm") if opened == "STAYS" else names.of("space")
     if last in _NEW_NAME:
         return ()
+    if block == "DEQUANTISED" and not value:
+        return names.settings("end")
     if block == "BUDGET" and not value:
         return names.settings("budget key")
     if block in ("BOX", "GRID") and "ALL" in accepts:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from eqspec.compile.network_instance import dequantised
 from eqspec.errors import NetworkError
 from eqspec.language_server.meaning import DeclaredName, Entry, LocalName, Meaning, NamedFile
 from eqspec.language_server.understanding import ReadNetworks, Understanding
+from eqspec.networks import Dequantised
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import plural
 from eqspec.report.statement import statement
@@ -114,8 +116,8 @@ def _network(known: Understanding, binding: Binding, networks: ReadNetworks) -> 
     place = network_file(known, binding)
     if place is None:
         return []
-    path, output = place
-    network = networks.known(path, output)
+    path = place[0]
+    network = networks.known(*place)
     if network is None:
         return ["not read yet"] if path.exists() else ["no such file"]
     if isinstance(network, NetworkError):
@@ -125,8 +127,8 @@ def _network(known: Understanding, binding: Binding, networks: ReadNetworks) -> 
     return [_block(lines)]
 
 
-def network_file(known: Understanding, binding: Binding) -> tuple[Path, str | None] | None:
-    """The file of a network and the output that is chosen of it; None where that is not known."""
+def network_file(known: Understanding, binding: Binding) -> tuple[Path, str | None, Dequantised | None] | None:
+    """The file of a network, the output that is chosen of it, and its integer ends; None where that is not known."""
     declaration = binding.declaration
     if not isinstance(declaration, ast.Network):
         return None
@@ -140,4 +142,7 @@ def network_file(known: Understanding, binding: Binding) -> tuple[Path, str | No
     path, output = found
     if not isinstance(path, str) or not (output is None or isinstance(output, str)):
         return None
-    return binding.module.directory / path, output
+    try:
+        return binding.module.directory / path, output, dequantised(declaration, scope)
+    except Fault:
+        return None

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, NetworkError, SpecError
-from eqspec.networks import Network, read_network
+from eqspec.networks import Dequantised, Network, read_network
 from eqspec.span import Source
 from eqspec.spec.check import CheckedSpec, check
 from eqspec.spec.findings import Findings
@@ -26,7 +26,7 @@ _KEPT = 64
 """Networks that are kept in memory."""
 _NO_WEIGHTS = (".onnx", ".nnet", ".eqspec", ".csv", ".json", ".py", ".md", ".txt")
 _MOST_BESIDE = 1000
-_Key: TypeAlias = tuple[str, str | None]
+_Key: TypeAlias = tuple[str, str | None, Dequantised | None]
 _State: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
@@ -81,21 +81,21 @@ def _merged(earlier: tuple[Diagnostic, ...], later: tuple[Diagnostic, ...]) -> t
 
 
 class ReadNetworks:
-    """Networks by path and output, read again when a file has another size or time; for several threads."""
+    """Networks by path, output and integer ends, read again when a file has another size or time; for many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[_Key, tuple[_State, Network | NetworkError]] = {}
 
-    def read(self, path: Path, output: str | None = None) -> Network:
+    def read(self, path: Path, output: str | None = None, dequantised: Dequantised | None = None) -> Network:
         """The network of a file. Raises NetworkError as `read_network`."""
-        key, state = (str(path), output), _state(path)
+        key, state = (str(path), output, dequantised), _state(path)
         with self._lock:
             known = self._known.get(key)
         if known is None or known[0] != state:
             found: Network | NetworkError
             try:
-                found = read_network(path, output=output)
+                found = read_network(path, output=output, dequantised=dequantised)
             except NetworkError as problem:
                 found = problem
             known = state, found
@@ -108,10 +108,12 @@ class ReadNetworks:
             raise known[1]
         return known[1]
 
-    def known(self, path: Path, output: str | None = None) -> Network | NetworkError | None:
+    def known(
+        self, path: Path, output: str | None = None, dequantised: Dequantised | None = None
+    ) -> Network | NetworkError | None:
         """What reading a file gave, if it was read as it is now; nothing is read for it."""
         with self._lock:
-            known = self._known.get((str(path), output))
+            known = self._known.get((str(path), output, dequantised))
         return known[1] if known is not None and known[0] == _state(path) else None
 
 

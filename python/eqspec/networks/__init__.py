@@ -2,6 +2,7 @@
 
 from eqspec.networks.agreement import Comparison
 from eqspec.networks.align import align
+from eqspec.networks.dequantised import Dequantised, ScaleAndZero
 from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
@@ -16,9 +17,11 @@ __all__ = [
     "AffineLayer",
     "Arithmetic",
     "Comparison",
+    "Dequantised",
     "ExactLayer",
     "Model",
     "Network",
+    "ScaleAndZero",
     "align",
     "as_network",
     "comparison",

@@ -125,13 +125,17 @@ class Comparison:
         points, found = points[: len(answers)], np.array(answers, np.float64)
         if self._precision is None:
             self._precision = precision_of(self._content())
+            if self._network.dequantised is not None and self._precision is roundoff.FLOAT64:
+                self._precision = roundoff.FLOAT32  # the type of scales
         if beyond(self._network.steps, points, found, self._precision, self._precision) is None:
             self._far.extend([False] * len(points))
             return
         if self._rounded is None:
             try:
-                source, chosen = self._network.source, self._network.chosen
-                self._rounded = onnx_reader.read_rounded(source, self._content(), self._precision, chosen).steps
+                network, content = self._network, self._content()
+                self._rounded = onnx_reader.read_rounded(
+                    network.source, content, self._precision, network.chosen, network.dequantised
+                ).steps
             except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
                 self._rounded = ()
         if not self._rounded:

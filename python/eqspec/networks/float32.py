@@ -53,7 +53,7 @@ def _rounded(network: Network) -> Network:
 
 
 def _again(network: Network, content: bytes) -> Network:
-    rounded = onnx_reader.read(network.source, content, "float32", network.chosen)
+    rounded = onnx_reader.read(network.source, content, "float32", network.chosen, network.dequantised)
     if rounded.sha256 != network.sha256:
         raise NetworkError(network.source, "the file has changed since it was read", fix="read it again")
     return replace(rounded, content=network.content)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import evaluation
 from eqspec.networks.curves import Curves
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.exact import BITS, IntegerStep, each_sum
 from eqspec.networks.exact import evaluate as evaluate_exactly
 from eqspec.networks.exact_curves import is_rational
@@ -131,6 +132,7 @@ class Network:
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
     module `softened`); `inner_softmax` names one that is not left out because other operators stand behind it.
     `in_pairs`: see `pair_saturation`, about products that some processors get wrong.
+    `dequantised` says what integers at the ends of the file stand for, where the network is one of real numbers.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -158,11 +160,12 @@ class Network:
     in_pairs: bool = False
     casts: tuple[Cast, ...] = ()
     inner_softmax: str | None = None
+    dequantised: Dequantised | None = None
 
     @property
     def identity(self) -> tuple[str, str]:
-        """The digest of the file and the name of its output: where both are equal, so are the functions."""
-        return self.sha256, self.output_name
+        """The digest of the file and what of it is read: where both are equal, so are the functions."""
+        return self.sha256, self.output_name if self.dequantised is None else f"{self.output_name} {self.dequantised!r}"
 
     @classmethod
     def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:

@@ -10,6 +10,10 @@ since these errors are among what it admits. The largest such sum over sampled p
 that have one level at all points are left out, so it may be too small, never too large, for what it says: that a claim
 of a smaller distance needs levels to be told apart. It is an estimate in floats, and nothing is proved with it.
 
+Beside a network that rounds, too, a quantiser counts with (u - v)/2, v the largest distance of levels there that is no
+larger than u: a bound knows both roundings of one number by their difference, which is that large at least, and takes
+equal quantisers for what they are. So networks with the same quantisers have no floor.
+
 Shapes: points (N, I), floors (N, O).
 """
 
@@ -24,14 +28,20 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.program import Array, Step
 
 
-def floors(steps: Sequence[Step], points: Array) -> Array:
-    """The floor of every output at every point."""
+def distances(steps: Sequence[Step]) -> list[float]:
+    """Of levels next to each other, of every quantiser."""
+    curves = {curve for step in steps if isinstance(step.function, Curves) for curve in step.function.kinds}
+    return sorted({curve.parameters[4] for curve in curves if curve.name == "quantiser"})
+
+
+def floors(steps: Sequence[Step], points: Array, beside: Sequence[float] = ()) -> Array:
+    """The floor of every output at every point; `beside` are the distances of levels of the other network."""
     found = np.zeros((len(points), steps[-1].rows))
     if not len(points):
         return found
     inputs = np.ascontiguousarray(points.T)
     before = evaluation.values(steps, inputs)
-    sizes = [_rounded_away(step, sums) for step, sums in zip(steps, before, strict=True)]
+    sizes = [_rounded_away(step, sums, beside) for step, sums in zip(steps, before, strict=True)]
     if all(size is None for size in sizes):
         return found
     for output in range(steps[-1].rows):
@@ -44,14 +54,15 @@ def floors(steps: Sequence[Step], points: Array) -> Array:
     return found
 
 
-def _rounded_away(step: Step, sums: Array) -> Array | None:
+def _rounded_away(step: Step, sums: Array, beside: Sequence[float]) -> Array | None:
     """Half the distance of two levels for every row that has several of them at these points; None for no row."""
     if not isinstance(step.function, Curves):
         return None
     sizes = np.zeros(step.rows)
     for curve, rows in step.function.groups(step.rows):
         if curve.name == "quantiser":
-            sizes[rows] = 0.5 * curve.parameters[4]
+            unit = curve.parameters[4]
+            sizes[rows] = 0.5 * (unit - max((other for other in beside if other <= unit), default=0.0))
     if not sizes.any():
         return None
     values = curve_values.value(step.function, sums)

@@ -187,7 +187,7 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
     """What to run, and the name of what it answers (None: the only output)."""
     content = given if isinstance(given, bytes) else Path(given).read_bytes()
     try:
-        ready = onnx_model.ready(network.source, content, network.chosen)
+        ready = onnx_model.ready(network.source, content, network.chosen, network.dequantised)
     except NetworkError as error:
         raise CannotRunError(f"{network.source} cannot be read: {error.message}") from error
     if not network.stripped and ready.original:

@@ -147,7 +147,8 @@ def _symbols(task: Task) -> tuple[str, ...]:
         taken = "x" if raw else "N(x)"
         sign = "−" if task.space.decide == "min" else ""
         chosen = "" if network.chosen is None else f"output {network.chosen!r}, "
-        source = f"{network.source}, {chosen}sha256 {network.sha256[:_SHORT_HASH]}…"
+        ends = "" if network.dequantised is None else f"dequantised: {network.dequantised}, "
+        source = f"{network.source}, {chosen}{ends}sha256 {network.sha256[:_SHORT_HASH]}…"
         lines.append(f"{letter}̂(x) = {sign}{letter}({taken}), {letter} = {name} ({source})")
     plain = all(s == 1 for s in task.space.scale) and not any(task.space.centre)
     lines.append("N(x) = x" if plain else "N(x) = (x − mean) / std, feature by feature")

@@ -199,7 +199,15 @@ def _whole_in_words(bracket: Bracket) -> str:
         said += f", {refuted} is refuted"
     for values, words in ((undecided, "undecided"), (untried, "not tried")):
         said += f", {runs(values)} {words}" if values else ""
+    below = [value for value in undecided if _of_rounding(bracket, value)]
+    if below:
+        said += f" ({'' if below == undecided else runs(below) + ': '}rounding alone may change more than is allowed)"
     return said + (_OUT_OF_TIME if untried else "")
+
+
+def _of_rounding(bracket: Bracket, value: Fraction) -> bool:
+    """Whether a value stayed undecided because the claim allows less than rounding may change."""
+    return any(probe.value == value and probe.reason == Reason.ROUNDING.value for probe in bracket.probes)
 
 
 def runs(values: Sequence[Fraction]) -> str:

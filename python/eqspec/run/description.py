@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eqspec.networks import Network
+from eqspec.networks import Network, dequantised
 from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.tasks import serialisation
@@ -42,4 +42,6 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
 
 def _network_record(name: str, network: Network) -> dict[str, Any]:
     output = {} if network.chosen is None else {"output": network.chosen}
-    return {"name": name, "path": network.source, "sha256": network.sha256, **output, "left_out": left_out(network)}
+    ends = {} if network.dequantised is None else {"dequantised": dequantised.to_json(network.dequantised)}
+    found = {"name": name, "path": network.source, "sha256": network.sha256, **output, **ends}
+    return {**found, "left_out": left_out(network)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eqspec.networks.containment import quantised
-from eqspec.networks.noise_floor import floors
+from eqspec.networks.noise_floor import distances, floors
 from eqspec.property import Epsilon, exact
 from eqspec.run.random_inputs import inputs_of
 from eqspec.tasks.result import Result
@@ -19,16 +19,19 @@ _OUT_OF_MEANS = (Reason.TIMEOUT, Reason.BOXES, Reason.MEMORY)
 def noise_floor(task: Task) -> float | None:
     """Below which distance nothing is proved while levels are not told apart; None where rounding sets no such limit.
 
-    Where both networks round, their roundings may be the same ones, and nothing is said.
+    Where both networks round, what one of them rounds to coarser levels than the other counts.
     """
     claim = task.property
-    rounding = [network for network in (task.reference, task.candidate) if quantised(network)]
-    if not isinstance(claim, Epsilon) or len(rounding) != 1:
+    pair = task.reference, task.candidate
+    if not isinstance(claim, Epsilon) or not any(map(quantised, pair)):
         return None
-    found = floors(rounding[0].steps, inputs_of(task)[:_MOST_POINTS])
-    if claim.outputs is not None:
-        found = found[:, list(claim.outputs)]
-    return float(found.max(initial=0.0)) or None
+    points, most = inputs_of(task)[:_MOST_POINTS], 0.0
+    for network, other in (pair, pair[::-1]):
+        found = floors(network.steps, points, distances(other.steps))
+        if claim.outputs is not None:
+            found = found[:, list(claim.outputs)]
+        most = max(most, float(found.max(initial=0.0)))
+    return most or None
 
 
 def with_reason(task: Task, result: Result) -> Result:

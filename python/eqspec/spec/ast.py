@@ -166,8 +166,25 @@ class Space(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class IntegerEnd(Node):
+    """input "name" scale 0.5 zero 83: what integers of an end of a file stand for; without a name, of every input."""
+
+    end: Name
+    scale: Expression
+    zero: Expression | None = None
+    called: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dequantised(Node):
+    """dequantised { input scale 0.5 zero 83, output scale 0.1 }; ends that it does not name are those of the file."""
+
+    ends: tuple[IntegerEnd, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Network(Node):
-    """network name = path in space output text takes raw gives probabilities."""
+    """network name = path in space output text takes raw gives probabilities dequantised."""
 
     name: Name
     path: Expression
@@ -175,6 +192,7 @@ class Network(Node):
     takes: Name | None = None
     gives: Name | None = None
     output: Expression | None = None
+    dequantised: Dequantised | None = None
     doc: str | None = None
 
 

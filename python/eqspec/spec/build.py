@@ -124,8 +124,14 @@ def _network(b: Builder, c: list[Any], s: Span) -> ast.Network:
         b.optional_name(c[5]),
         b.optional_name(c[6]),
         b.optional(c[4]),
+        b.optional(c[7]),
         span=s,
     )
+
+
+def _integer_end(b: Builder, c: list[Any], s: Span) -> ast.IntegerEnd:
+    called = None if c[1] is None else _text(b, c[1])
+    return ast.IntegerEnd(b.name(c[0]), b.build(c[2]), b.optional(c[3]), called, span=s)
 
 
 def _region(b: Builder, c: list[Any], s: Span) -> ast.Region:
@@ -148,6 +154,8 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "decide": lambda b, c, s: ast.Decide(b.name(c[0]), span=s),
     "setting": lambda b, c, s: ast.Setting(b.name(c[0]), b.build(c[1]), span=s),
     "network": _network,
+    "dequantised": lambda b, c, s: ast.Dequantised(b.every(c), span=s),
+    "integer_end": _integer_end,
     "derived": lambda b, c, s: ast.DerivedNetwork(
         b.name(c[0]), _formals(b, c[1]), b.build(c[2]), b.build(c[3]), b.optional(c[4]), span=s
     ),

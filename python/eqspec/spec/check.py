@@ -11,6 +11,7 @@ from eqspec.spec.checks import CheckFacts, Checks, Costs
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.formal_parameters import check_names
 from eqspec.spec.graph import dependencies_first
+from eqspec.spec.integer_ends import integer_ends
 from eqspec.spec.program import Binding, Module, Program
 from eqspec.spec.regions import Regions
 from eqspec.spec.scope import Override, Scope, Values
@@ -85,6 +86,9 @@ def _check_network(binding: Binding, scope: Scope, findings: Findings) -> None:
             values.text(network.output, scope)
     with findings.collecting():
         binding.module.get("space", network.space)
+    if network.dequantised is not None:
+        with findings.collecting():
+            integer_ends(network.dequantised, scope)
     for kind, word in (("input kind", network.takes), ("output kind", network.gives)):
         if word is not None:
             with findings.collecting():

@@ -88,6 +88,10 @@ def clause(node: ast.Node) -> str:
             return f"{name}" + (f" [{unit}]" if unit is not None else "")
         case ast.QuantisedTo() | ast.HeldAs():
             return _precision(node)
+        case ast.Dequantised():
+            return _dequantised(node)
+        case ast.IntegerEnd():
+            return _integer_end(node)
         case ast.NumberType():
             return number_type(node)
         case ast.TypeOf(key, held):
@@ -125,7 +129,19 @@ def network(node: ast.Network | ast.DerivedNetwork, name: int = 0, path: int = 0
     soft = f"{head}{expression(node.path).ljust(path)} in {node.space}"
     soft += f" output {expression(node.output)}" if node.output else ""
     soft += f" takes {node.takes}" if node.takes else ""
-    return soft + (f" gives {node.gives}" if node.gives else "")
+    soft += f" gives {node.gives}" if node.gives else ""
+    return soft if node.dequantised is None else f"{soft} {_dequantised(node.dequantised)}"
+
+
+def _dequantised(node: ast.Dequantised) -> str:
+    ends = ",\n".join(map(_integer_end, node.ends))
+    return f"dequantised {{ {ends} }}" if ends else "dequantised"
+
+
+def _integer_end(node: ast.IntegerEnd) -> str:
+    soft = node.end.text + (f" {expression(node.called)}" if node.called is not None else "")
+    soft += f" scale {expression(node.scale)}"
+    return soft + (f" zero {expression(node.zero)}" if node.zero is not None else "")
 
 
 def network_head(node: ast.Network | ast.DerivedNetwork) -> str:

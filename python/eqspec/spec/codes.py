@@ -66,6 +66,7 @@ CODES: dict[str, str] = {
     "E212": "an output that a network file does not have, or one that has to be chosen",
     "E213": "a network that cannot be derived from another one",
     "E214": "a network quantised to integers without a table to calibrate it on",
+    "E215": "a network file whose integers cannot be dequantised",
     "E302": "a confidence that no softmax reaches",
     "E304": "a variable that is both searched and swept",
     "E305": "a search with a trivial answer or none",

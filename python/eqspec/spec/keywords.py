@@ -19,7 +19,7 @@ TERMS = ("box", "ball", "where", "grid", "data", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
     "in", "from", "columns", "sample", "seed", "keeping", "with", "components", "output", "takes", "gives", "as",
-    "quantised", "per", "calibrated", "and", "all", "within",
+    "dequantised", "scale", "zero", "quantised", "per", "calibrated", "and", "all", "within",
     "step", "sigma", "of", "around",
     "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip

@@ -22,6 +22,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "integer type": ("int4", "int8", "int16", "int"),
     "fixed point type": ("fixed", "ufixed"),
     "scale": ("tensor", "channel"),
+    "end": ("input", "output"),
     "typed number": ("input", "weight", "bias", "accum", "result"),
     "rounding mode": ("TRN", "TRN_ZERO", "RND", "RND_ZERO", "RND_MIN_INF", "RND_INF", "RND_CONV"),
     "overflow mode": ("WRAP", "SAT", "SAT_SYM"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Network, compose_affine, in_float32, read_network, softened
+from eqspec.networks import Arithmetic, Network, compose_affine, dequantised, in_float32, read_network, softened
 from eqspec.networks.derived import DerivedNetwork, derived
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.tasks import derivation_json
@@ -139,8 +139,11 @@ def _deciding(task: Task) -> dict[str, Any]:
     return {
         **rounded,
         "networks": [
-            [task.reference.sha256, task.reference_takes_raw, *_chosen(task.reference), *_scores(task.reference)],
-            [task.candidate.sha256, task.candidate_takes_raw, *_chosen(task.candidate), *_scores(task.candidate)],
+            [network.sha256, raw, *_chosen(network), *_scores(network), *_ends(network).values()]
+            for network, raw in (
+                (task.reference, task.reference_takes_raw),
+                (task.candidate, task.candidate_takes_raw),
+            )
         ],
         "mean": _exact(task.space.centre),
         "std": _exact(task.space.scale),
@@ -175,6 +178,11 @@ def _scores(network: Network) -> list[str]:
     return [] if network.softened is None else ["probabilities"]
 
 
+def _ends(network: Network) -> dict[str, Any]:
+    """What integers at the ends of its file stand for, where it is a network of real numbers."""
+    return {} if network.dequantised is None else {"dequantised": dequantised.to_json(network.dequantised)}
+
+
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     path, chosen, made = network.source, network.chosen, {}
     if isinstance(network, DerivedNetwork):
@@ -189,6 +197,7 @@ def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
         "gives": "logits" if network.stripped is None and network.softened is None else "probabilities",
         **({} if network.softened is None else {"scores": "probabilities"}),
         **output,
+        **_ends(network),
         **made,
     }
 
@@ -253,8 +262,10 @@ def _read(
     path = data["path"]
     if folder is not None and not Path(path).exists() and (folder / path).exists():
         path = str(folder / path)
-    chosen = data.get("output")
-    network = read(path) if chosen is None else read(path, output=str(chosen))
+    named: dict[str, Any] = {} if data.get("output") is None else {"output": str(data["output"])}
+    if "dequantised" in data:
+        named["dequantised"] = dequantised.from_json(data["dequantised"])
+    network = read(path, **named)
     made = data.get("derived")
     expected = str((data if made is None else made)["sha256"])
     if network.sha256 != expected:

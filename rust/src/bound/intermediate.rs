@@ -1,6 +1,6 @@
 //! Bounds of the neurons of all steps without any assumption, and of a violation with them.
 //!
-//! Step by step, in order: interval arithmetic from what is known of the steps before ([`super::intervals`]), then
+//! Step by step, in order: interval arithmetic from what is known of the steps before ([`crate::domain::intervals`]), then
 //! backward bounds of what stays open, with fixed slopes, on relaxations that are as tight as they will get. A backward
 //! bound begins at its own step, and costs what lies below it. This is how CROWN bounds inner neurons (Zhang et al.,
 //! NeurIPS 2018); where intervals settle most signs it is CROWN-IBP (Zhang et al., ICLR 2020); here x, y and d of two
@@ -14,10 +14,9 @@
 use super::assumption::Assumption;
 use super::contract::Contractor;
 use super::functional::Functional;
-use super::intervals;
-use crate::domain::Quantity;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::phase::reduce;
+use crate::domain::{Quantity, intervals};
 use crate::network::Origin;
 
 /// The size of the steps of multipliers that improve the bound of a violation.

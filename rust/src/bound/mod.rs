@@ -18,7 +18,7 @@
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a step | |
-//! | [`intermediate`], [`intervals`] | bounds of all neurons without any assumption | CROWN-IBP, DeepPoly |
+//! | [`intermediate`] | bounds of all neurons without any assumption | CROWN-IBP, DeepPoly |
 //! | `live`, `weights`, `shared_inputs`, `rounding_cost` | what is under way; weights as floats of a pass; terms of the inputs; the account of rounding | eqspec's own |
 //!
 //! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
@@ -38,7 +38,6 @@ pub mod encoding;
 pub mod functional;
 mod improvement;
 pub mod intermediate;
-pub mod intervals;
 pub mod lines;
 mod live;
 pub mod parameters;

@@ -38,6 +38,7 @@ mod back_substitution;
 pub mod columns;
 pub mod factors;
 pub mod intermediate_bounds;
+pub mod intervals;
 pub mod layer_state;
 pub mod output;
 pub mod phase;

@@ -6,7 +6,8 @@
 
 use super::abstract_domain::AbstractDomain;
 use super::back_substitution::BackSubstitution;
-use super::intermediate_bounds::{Contradiction, IntermediateBounds};
+use super::intermediate_bounds::{Contradiction, IntermediateBounds, LayerBounds};
+use super::intervals;
 use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
@@ -172,6 +173,11 @@ impl Propagation {
                 layer.y.intersect(&known.y)?;
                 layer.d.intersect(&known.d)?;
             }
+            if l + 1 < depth && intervals::leaves_domain(pair, l, &layer.x, &layer.y) {
+                let met = meet_intervals(pair, l, before, layer, (lower, upper));
+                // Two enclosures of one box have a point in common; only under an assumption may they have none.
+                met.map_err(|none| if known.is_some() { none.into() } else { Failure::Overflow })?;
+            }
             if l + 1 < depth {
                 let is_function = !pair.function(l).is_identity();
                 if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0 && is_function) {
@@ -193,6 +199,27 @@ impl Propagation {
         self.whole = true;
         Ok(())
     }
+}
+
+/// Intersects the bounds of a step, which are finite, with what intervals of the steps that it reads say.
+fn meet_intervals(
+    pair: &Pair,
+    l: usize,
+    before: &[LayerState],
+    layer: &mut LayerState,
+    (lower, upper): (&[f64], &[f64]),
+) -> Result<(), Contradiction> {
+    let read = |j: usize| pair.difference[l].terms.iter().any(|term| term.origin == Origin::Step(j));
+    let known = |(j, state): (usize, &LayerState)| match read(j) {
+        true => LayerBounds { x: state.x.clone(), y: state.y.clone(), d: state.d.clone() },
+        false => LayerBounds::default(),
+    };
+    let layers = before.iter().enumerate().map(known).collect();
+    let bounds = IntermediateBounds { lower: lower.to_vec(), upper: upper.to_vec(), layers, ..Default::default() };
+    let found = intervals::of_step(pair, l, &bounds);
+    layer.x.intersect(&found.x)?;
+    layer.y.intersect(&found.y)?;
+    layer.d.intersect(&found.d)
 }
 
 /// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the

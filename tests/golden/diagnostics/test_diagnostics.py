@@ -24,7 +24,7 @@ from eqspec.errors import (
     SpecError,
     UnsupportedOperatorError,
 )
-from eqspec.networks import read_network
+from eqspec.networks import Dequantised, read_network
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
@@ -74,7 +74,7 @@ def cases() -> list[Case]:
 CASES = cases()
 
 
-def read(path: Path, output: str | None = None) -> Network:
+def read(path: Path, output: str | None = None, dequantised: Dequantised | None = None) -> Network:
     if path.name == "heads.onnx":
         if output is None:
             message = "the model has 2 outputs ('scores', 'values')"
@@ -89,7 +89,7 @@ def read(path: Path, output: str | None = None) -> Network:
         message = "it is read as another function than onnxruntime computes"
         raise DisagreementError(str(path), message, fix="report it")
     if path.name == "full.onnx":
-        return read_network(path)
+        return read_network(path, dequantised=dequantised)
     if path.name not in SIZES:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
     inputs, outputs = SIZES[path.name]

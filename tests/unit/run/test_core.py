@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,13 @@ import pytest
 from core_pairs import pair as chains
 from eqspec import _core
 from eqspec.errors import InputError, InternalError, ResourceError, SavedStateError
+from eqspec.networks import read_network
+from eqspec.property import Linear
 from eqspec.report.explain_search import PARTS, STAGES
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from small_tasks import space, task
+from unit.networks.models import model, node, save
 
 
 def pair(factor: float) -> _core.Pair:
@@ -84,3 +92,23 @@ def test_the_names_of_stages_and_activities_have_words() -> None:
     solution = solve(lambda _: None)
     assert list(solution.stages) == list(STAGES)
     assert list(solution.effort["seconds"]) == list(PARTS)
+
+
+def test_the_variance_of_a_normalisation_stays_where_its_root_is_defined(tmp_path: Path) -> None:
+    """Behind another normalisation: zonotopes forget that a mean of squares is no less than 0."""
+    rng = np.random.default_rng(0)
+    weights = {name: rng.normal(size=(4, 4)).astype(np.float32) for name in ("v", "w", "u")}
+    nodes = [
+        node("MatMul", ["x", "v"], "h"),
+        node("LayerNormalization", ["h", "one"], "n", epsilon=1e-3),
+        node("MatMul", ["n", "w"], "k"),
+        node("Relu", ["k"], "r"),
+        node("LayerNormalization", ["r", "one"], "m", epsilon=1e-3),
+        node("MatMul", ["m", "u"], "y"),
+    ]
+    made = model(nodes, {**weights, "one": np.ones(4, np.float32)}, [1, 4])
+    network = read_network(save(tmp_path, made))
+    wide = task(network, network, Linear([1, 0, 0, 0], [0] * 4, 1), [Fraction(-1, 20)] * 4, [Fraction(1, 20)] * 4)
+    result = Runner(Options(boxes=1, threads=1)).run(replace(wide, space=space(4, 4)))
+    assert result.initial_bound is not None
+    assert np.isfinite(result.initial_bound)

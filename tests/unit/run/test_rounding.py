@@ -20,13 +20,16 @@ from small_tasks import space, task
 _SCALE = 2.0**-4
 
 
-def twins(claim: Property, *, both: bool = False) -> Task:
-    """One network with clips, and the same one with quantisers in their place."""
+def twins(claim: Property, *, both: bool = False, finer: int = 1) -> Task:
+    """One network with clips, and the same one with quantisers in their place; or two with quantisers, of which the
+    first has so many times as many levels.
+    """
     random = np.random.default_rng(8)
     weights = [random.normal(size=shape) for shape in ((8, 4), (8, 8), (2, 8))]
     made = []
-    for number, function in enumerate((clip(-0.5, 0.5), Quantiser(_SCALE, -8, 8).curve)):
-        curves = Curves.all(Quantiser(_SCALE, -8, 8).curve if both else function)
+    fine = Quantiser(_SCALE / finer, -8 * finer, 8 * finer).curve
+    for number, function in enumerate((fine if both else clip(-0.5, 0.5), Quantiser(_SCALE, -8, 8).curve)):
+        curves = Curves.all(function)
         steps = tuple(
             Step(
                 (Term(k - 1 if k else INPUTS, Tile.dense(w)),),
@@ -60,6 +63,12 @@ def test_a_distance_above_it_is_proved() -> None:
 @pytest.mark.parametrize("given", [twins(Top1()), twins(Epsilon("0.1"), both=True)])
 def test_nothing_is_said_of_decisions_or_where_both_round(given: Task) -> None:
     assert noise_floor(given) is None
+
+
+def test_where_both_round_the_coarser_levels_count() -> None:
+    alone, beside = (noise_floor(twins(Epsilon("0.01"), both=b, finer=4)) for b in (False, True))
+    assert alone is not None
+    assert beside == pytest.approx(0.75 * alone, rel=1e-9)
 
 
 def test_of_chosen_outputs() -> None:

@@ -148,7 +148,10 @@ def test_a_value_beyond_a_refuted_one_is_found() -> None:
 
 
 def probes(**verdicts: str) -> tuple[Probe, ...]:
-    return tuple(Probe(Fraction(name[1:]), verdict, None, 0.0, 0) for name, verdict in verdicts.items())
+    """What became of values; one of `rounding` is undecided for that reason."""
+    reasons = {name: "rounding" if verdict == "rounding" else None for name, verdict in verdicts.items()}
+    found = {name: "unknown" if verdict == "rounding" else verdict for name, verdict in verdicts.items()}
+    return tuple(Probe(Fraction(name[1:]), found[name], reasons[name], 0.0, 0) for name in verdicts)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +168,14 @@ def probes(**verdicts: str) -> tuple[Probe, ...]:
         (
             5, None, "budget", {"v5": "equivalent", "v4": "unknown"},
             "W = 5 is proved, 4 undecided",
+        ),
+        (
+            5, None, "budget", {"v5": "equivalent", "v4": "rounding"},
+            "W = 5 is proved, 4 undecided (rounding alone may change more than is allowed)",
+        ),
+        (
+            6, None, "budget", {"v6": "equivalent", "v5": "unknown", "v4": "rounding"},
+            "W = 6 is proved, 4 to 5 undecided (4: rounding alone may change more than is allowed)",
         ),
     ],
 )  # fmt: skip

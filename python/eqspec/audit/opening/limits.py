@@ -28,6 +28,8 @@ DIGITS = 4000
 INPUTS = 1 << 16
 """The rounding of longer sums is not counted (`rounding.gamma`)."""
 OUTPUTS = 1 << 12
+PORTS = 64
+"""Inputs of a file whose integers stand for real numbers."""
 COEFFICIENTS = 1 << 18
 """Numbers in all constraints together."""
 

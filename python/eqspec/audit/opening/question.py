@@ -93,7 +93,28 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         _word(data, name, role, words)
         for name, words in (("takes", ("raw", "normalised")), ("gives", ("logits", "probabilities")))
     )
-    return {"path": path, "sha256": digest, "takes": takes, "gives": gives}
+    made = {"path": path, "sha256": digest, "takes": takes, "gives": gives}
+    return {**made, "dequantised": _ends(data, role)} if "dequantised" in data else made
+
+
+def _ends(network: dict[str, Any], role: str) -> dict[str, Any]:
+    """What integers at the ends of a file stand for: of inputs by name, and of the output if that holds some."""
+    given, where = _object(network["dequantised"], f"{role}.dequantised"), f"{role}.dequantised"
+    inputs = _object(_of(given, "inputs", where), where)
+    if given.keys() - {"inputs", "output"} or len(inputs) > limits.PORTS or not all(0 < len(n) <= 4096 for n in inputs):
+        raise Refused(f"{where} has something else than inputs, of which there are few, and output")
+    found: dict[str, Any] = {"inputs": {name: _integers(one, where) for name, one in inputs.items()}}
+    return found | ({"output": _integers(given["output"], where)} if "output" in given else {})
+
+
+def _integers(given: Any, where: str) -> dict[str, Any]:
+    """scale (k - zero): a scale that a float holds, and a zero point."""
+    one = _object(given, where)
+    if one.keys() != {"scale", "zero"} or type(one["zero"]) is not int or abs(one["zero"]) > 2**16:
+        raise Refused(f"{where} has something else than a scale and a zero point")
+    if not 0 < (scale := Fraction(_number(one["scale"], where))) < 2**128 or Fraction(float(scale)) != scale:
+        raise Refused(f"{where} has a scale that is not positive, or no float")
+    return {"scale": str(scale), "zero": one["zero"]}
 
 
 _ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives", "output": "an output that is chosen by its name"}

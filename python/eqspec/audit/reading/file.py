@@ -16,6 +16,7 @@ from ..rounding import Refused
 from . import graph, nnet
 from .number import Float32, Number
 from .program import Program, Step
+from .quantisers import Ends, integer_ends
 from .value import CONSTANT, INPUTS, Part, Value
 
 
@@ -32,6 +33,7 @@ class File:
     negated: bool  # where the smallest score decides
     outputs: int
     gives: str | None = None  # "probabilities" where the task sets a Softmax aside, else "logits"; None without a task
+    ends: Ends | None = None  # what integers of its inputs and its output stand for, if the claim is about that
 
     def steps(self) -> list[Step]:
         """What it computes, step by step, the outputs last; what nothing reads is left out."""
@@ -76,9 +78,11 @@ class File:
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
         given = Value((n,), tuple(parts))
         if self._text:
+            if self.ends:
+                raise Refused("its inputs and outputs are no integers")
             result, softmax = nnet.run(self.content, program, given), False
         else:
-            result, softmax = graph.run(self.content, program, given)
+            result, softmax = graph.run(self.content, program, given, self.ends)
         self._check_scores(softmax)
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
@@ -128,4 +132,5 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         ends = zip(scale, shift, region["lo_exact"], region["hi_exact"], strict=True)
         sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
-    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"])
+    integers = integer_ends(data["dequantised"]) if "dequantised" in data else None
+    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], integers)

@@ -25,7 +25,7 @@ from ..functions import BENT
 from ..rounding import Array, Refused
 from . import affine, bends, einsum, formulas, quantisers, statistics, truth, unary
 from .picking import PICKING, picked
-from .plain import QONNX, numbers_of, plain
+from .plain import QONNX, STORED, numbers_of, plain
 from .program import Operand, Program
 from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, reduced, whole
@@ -38,8 +38,11 @@ WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": n
 """The types of casts, and of constants that are no tensors."""
 
 
-def run(content: bytes, program: Program, value: Value) -> tuple[Value, bool]:
-    """What comes out of a network that is given a value, and whether a Softmax at its end was set aside."""
+def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None) -> tuple[Value, bool]:
+    """What comes out of a network that is given a value, and whether a Softmax at its end was set aside.
+
+    With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind.
+    """
     graph, opset = plain(content)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
 
@@ -65,8 +68,8 @@ def run(content: bytes, program: Program, value: Value) -> tuple[Value, bool]:
 
     end, result = tail(graph, opset), graph.output[0].name
     scores = result if end is None else end.scores
-    values: dict[str, Operand] = _given(program, value, graph, tensors, _needed(graph, result))
     levels: dict[str, quantisers.Levels] = {}
+    values = _given(program, value, graph, tensors, _needed(graph, result), levels, ends)
     for node in _making(graph, scores, result, lambda: end is not None and end.is_over_all(computed(scores))):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
@@ -124,6 +127,11 @@ def run(content: bytes, program: Program, value: Value) -> tuple[Value, bool]:
         else:
             raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
+    if ends is not None and ends.output is not None:
+        if result not in levels:
+            raise Refused("its output is no quantiser's, and integers are dequantised")
+        scale, zero = (np.array(one) for one in ends.output)
+        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False
     if end is None or not end.is_over_all(computed(scores)):
         return computed(result), False
     if end.of == "all":
@@ -155,8 +163,14 @@ def _given(
     graph: onnx.GraphProto,
     tensors: Mapping[str, onnx.TensorProto],
     needed: Set[str],
+    levels: dict[str, quantisers.Levels],
+    ends: quantisers.Ends | None,
 ) -> dict[str, Operand]:
-    """The inputs that the output needs, or the first one: parts of one vector, one behind the other."""
+    """The inputs that the output needs, or the first one: parts of one vector, one behind the other.
+
+    Those whose integers stand for real numbers become `levels`.
+    """
+    integers = {name: (scale, zero) for name, scale, zero in ends.inputs} if ends else {}
     inputs = [i for i in graph.input if i.name not in tensors]
     used = [i for i in inputs if i.name in needed] or inputs[:1]
     found, begin = dict[str, Operand](), 0
@@ -164,12 +178,19 @@ def _given(
     if sum(map(prod, shapes)) != value.size:  # one sample of several, which might meet on the way
         raise Refused(f"it takes {sum(map(prod, shapes))} numbers, the task {value.size}")
     for one, shape in zip(used, shapes, strict=True):
-        kept = one.type.tensor_type.elem_type
+        kept, size = one.type.tensor_type.elem_type, prod(shape)
+        taken = program.taken(value, np.arange(begin, begin + size).reshape(shape))
+        begin += size
+        if one.name in integers:
+            scale, zero = integers.pop(one.name)
+            held = np.array(zero, np.dtype(STORED[kept][0]) if kept in STORED else np.float64)
+            levels[one.name] = quantisers.quantised(program, [taken, np.array(scale), held], {})
+            continue
         if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
             raise Refused("its inputs are of a type that the auditor does not read")
-        size = prod(shape)
-        found[one.name] = program.taken(value, np.arange(begin, begin + size).reshape(shape))
-        begin += size
+        found[one.name] = taken
+    if integers:
+        raise Refused("it has no input whose integers stand for real numbers")
     return found
 
 

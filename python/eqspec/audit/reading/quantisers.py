@@ -45,6 +45,22 @@ class Levels:
     shift: Array
 
 
+@dataclass(frozen=True)
+class Ends:
+    """What integers stand for: of inputs by their names, and of the output; each a scale and a zero point."""
+
+    inputs: tuple[tuple[str, float, int], ...]
+    output: tuple[float, int] | None
+
+
+def integer_ends(said: Mapping[str, Any]) -> Ends:
+    """As a question says them."""
+    made = {n: (float(Fraction(one["scale"])), one["zero"]) for n, one in said["inputs"].items()}
+    output = said.get("output")
+    inputs = tuple((name, scale, zero) for name, (scale, zero) in made.items())
+    return Ends(inputs, None if output is None else (float(Fraction(output["scale"])), output["zero"]))
+
+
 def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:
     """What an operator of QONNX makes of its first operand."""
     known, count = KNOWN[node.op_type]

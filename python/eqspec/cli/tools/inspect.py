@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -15,8 +16,8 @@ from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show
 from eqspec.compile import load_derived
-from eqspec.errors import NetworkError, SpecError
-from eqspec.networks import match, read_network
+from eqspec.errors import NetworkError, NoIntegerEndsError, SpecError
+from eqspec.networks import Dequantised, match, read_network
 from eqspec.networks.containment import quantised
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Tile
@@ -44,6 +45,11 @@ def add(commands: Commands) -> None:
         help="networks (*.onnx, *.nnet, a folder of hls4ml), or SPEC:NETWORK for one that a spec derives",
     )
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
+    made.add_argument(
+        "--dequantised",
+        action="store_true",
+        help="of a file that takes or gives integers of a quantiser, the network of the real numbers they stand for",
+    )
     add_params(made)
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
@@ -84,6 +90,9 @@ def _network(file: str, arguments: argparse.Namespace) -> Network:
     spec, _, name = file.partition(f"{_SUFFIX}:")
     if name and not Path(file).exists():
         return load_derived(spec + _SUFFIX, name, dict(arguments.param)).network
+    if arguments.dequantised:
+        with suppress(NoIntegerEndsError):
+            return read_network(file, output=arguments.network_output, dequantised=Dequantised())
     return read_network(file, output=arguments.network_output)
 
 

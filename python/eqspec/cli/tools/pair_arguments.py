@@ -40,6 +40,12 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--reference-output", metavar="NAME", help="the same for the reference alone")
     group.add_argument("--candidate-output", metavar="NAME", help="the same for the candidate alone")
     group.add_argument(
+        "--dequantised",
+        action="store_true",
+        help="files that take or give integers of a quantiser count as networks of the real numbers that these stand "
+        "for, with the scales and zero points of the file",
+    )
+    group.add_argument(
         "--data", metavar="FILE", help="a table of inputs in raw units (csv, npy, npz), for names and ranges"
     )
     group.add_argument(
@@ -89,6 +95,8 @@ def given_words(arguments: argparse.Namespace) -> list[str]:
     words = [arguments.reference, arguments.candidate]
     for name in arguments.network_output or ():
         words += ["--network-output", name]
+    if arguments.dequantised:
+        words.append("--dequantised")
     for name in ("reference_output", "candidate_output", "data", "label_file", "scaler", "takes", "normalisation"):
         if (value := getattr(arguments, name)) is not None:
             words += [f"--{name.replace('_', '-')}", value]
@@ -107,7 +115,8 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     something does not fit.
     """
     refuse_without_data(arguments)
-    pair = read_pair(arguments.reference, arguments.candidate, _chosen_outputs(arguments))
+    outputs = _chosen_outputs(arguments)
+    pair = read_pair(arguments.reference, arguments.candidate, outputs, dequantised=arguments.dequantised)
     data = None
     if arguments.data is not None:
         try:

@@ -160,6 +160,9 @@ def _graph_of(asked: _Known) -> FloatGraph:
 
 
 def _graph(network: Network) -> FloatGraph:
+    if network.dequantised is not None:
+        message = "it is quantised already: the integers at its ends are dequantised"
+        raise DerivationError(network.source, message, fix="derive from the float network that it was made of")
     stored = network.content
     if stored is None and Path(network.source).suffix.lower() == ".onnx":
         stored = network_file.content(network.source)

@@ -20,6 +20,7 @@ import onnx
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import agreement
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.network import Array, Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.network_file import read_network
@@ -36,7 +37,13 @@ _NEAR = 1e-3
 """How far float32 may carry a model from its real function, relative to its outputs; a wrong layer is far beyond."""
 
 
-def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output: str | None = None) -> Network:
+def as_network(
+    model: Model,
+    *,
+    input_shape: Sequence[int] | None = None,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+) -> Network:
     """The network of a model, wherever it is.
 
     Args:
@@ -45,6 +52,8 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output
             of scalers that ends in one.
         input_shape: of one sample, without the batch; only a torch module may need it.
         output: the name of one of several outputs, of a file or an `onnx.ModelProto`.
+        dequantised: of a file or an `onnx.ModelProto` that takes or gives integers of a quantiser, what they stand for:
+            the network is then one of real numbers. `Dequantised()` takes scales and zero points from the file.
 
     A binary `MLPClassifier` has one output z, the log-odds of its second class; its network has the scores (0, z),
     which give the same decision and the same confidence. A softmax at the end is left out, as in files.
@@ -55,11 +64,13 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output
     if isinstance(model, Network):
         return model
     if isinstance(model, str | os.PathLike):
-        return read_network(model, output=output)
+        return read_network(model, output=output, dequantised=dequantised)
     if isinstance(model, onnx.ModelProto):
-        return _read("<onnx model>", model, output)
+        return _read("<onnx model>", model, output, dequantised)
     if output is not None:
         raise InputError(f"output = {output!r}: only a file or an onnx.ModelProto has outputs to choose from")
+    if dequantised is not None:
+        raise InputError(f"dequantised = {dequantised!r}: only a file or an onnx.ModelProto has integers at its ends")
     from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module  # for models in memory alone
 
     for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
@@ -75,7 +86,9 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output
     )
 
 
-def _read(name: str, model: onnx.ModelProto, output: str | None = None) -> Network:
+def _read(
+    name: str, model: onnx.ModelProto, output: str | None = None, dequantised: Dequantised | None = None
+) -> Network:
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
         fix = "load it with its data (onnx.load does so), or give the path of its file"
         raise NetworkError(name, "the weights are in a file beside the model", fix=fix)
@@ -84,7 +97,7 @@ def _read(name: str, model: onnx.ModelProto, output: str | None = None) -> Netwo
     except Exception as error:  # protobuf names its errors differently from version to version
         raise NetworkError(name, f"cannot be serialised ({error})", fix="use a model below 2 GiB") from error
     with np.errstate(all="ignore"):
-        network = onnx_reader.read(name, content, output=output)
+        network = onnx_reader.read(name, content, output=output, dequantised=dequantised)
     # The digest is that of a file with these bytes: saved and read again it is the same network.
     assert network.sha256 == hashlib.sha256(content).hexdigest()
     network = replace(network, content=content)

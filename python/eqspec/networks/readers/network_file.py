@@ -7,25 +7,33 @@ from pathlib import Path
 
 import numpy as np
 
-from eqspec.errors import NetworkError, OutputChoiceError
+from eqspec.errors import NetworkError, NoIntegerEndsError, OutputChoiceError
 from eqspec.networks import agreement
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.firmware.folder import is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import foreign_files, nnet, onnx_reader
 
 
-def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> Network:
+def read_network(
+    path: str | os.PathLike[str], *, output: str | None = None, dequantised: Dequantised | None = None
+) -> Network:
     """Read a network from an .onnx or .nnet file, or from a folder of hls4ml.
 
-    `output` is the name of one of several outputs.
+    `output` is the name of one of several outputs. With `dequantised` a file that takes or gives integers of a
+    quantiser is a function of the real numbers that these stand for; `Dequantised()` takes scales and zero points from
+    the file.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
     Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
     """
     name = os.fspath(path)
-    if is_network_folder(Path(name)):
+    folder = is_network_folder(Path(name))
+    if dequantised is not None and (folder or Path(name).suffix.lower() == ".nnet"):
+        raise NoIntegerEndsError(name, "only an ONNX file has integers to dequantise", fix="leave 'dequantised' out")
+    if folder:
         if output is not None:
             raise OutputChoiceError(name, f"a folder of hls4ml has no output called {output!r}", fix="leave it out")
         from eqspec.networks.firmware import project  # the readers of C++ and of what hls4ml writes in it
@@ -36,7 +44,9 @@ def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> 
     if text and output is not None:
         raise OutputChoiceError(name, f"a .nnet file has no output called {output!r}", fix="leave the output out")
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
-        network = nnet.read(name, stored) if text else onnx_reader.read(name, stored, output=output)
+        network = (
+            nnet.read(name, stored) if text else onnx_reader.read(name, stored, output=output, dequantised=dequantised)
+        )
     agreement.check(network, lambda: stored)
     return network
 

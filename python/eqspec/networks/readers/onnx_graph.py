@@ -13,6 +13,7 @@ from pathlib import Path
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData, UnreadableError
 from eqspec.networks.operators.quantising import TYPES
@@ -55,11 +56,12 @@ class Graph:
     notes: tuple[str, ...] = ()
     functions: frozenset[tuple[str, str]] = frozenset()
     alone: bool = True
+    dequantised: Dequantised | None = None
 
 
-def load(path: str, content: bytes, output: str | None = None) -> Graph:
+def load(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Graph:
     """Read and check a model; `output` is the name of one of its outputs. Raises NetworkError."""
-    ready = onnx_model.ready(path, content, output)
+    ready = onnx_model.ready(path, content, output, dequantised)
     graph, opset = ready.model.graph, ready.opset
     initializers = {tensor.name: tensor for tensor in graph.initializer}
     nodes = list(graph.node)
@@ -77,7 +79,7 @@ def load(path: str, content: bytes, output: str | None = None) -> Graph:
         notes[-1] += f"what {name} rounds on the way is not modelled"
     own = frozenset((f.domain, f.name) for f in ready.model.functions)
     ends = (inputs, ready.output, outputs)
-    return Graph(path, opset, nodes, initializers, external, *ends, tuple(notes), own, ready.alone)
+    return Graph(path, opset, nodes, initializers, external, *ends, tuple(notes), own, ready.alone, ready.dequantised)
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:

@@ -14,8 +14,17 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import UnexpandedError, expanded
-from eqspec.networks.readers import foreign_files, onnx_definition, onnx_ends, onnx_functions, onnx_names, onnx_refused
+from eqspec.networks.readers import (
+    foreign_files,
+    onnx_definition,
+    onnx_dequantised,
+    onnx_ends,
+    onnx_functions,
+    onnx_names,
+    onnx_refused,
+)
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.units import MAX_PRODUCTS
 
@@ -31,7 +40,8 @@ class Ready:
     """The model, whose graph has the nodes that its output needs and no other, and that output alone.
 
     `original` says that the output is one of the file's, which a runtime gives of the file as it is; `alone` that the
-    file has this output, one input and standard operators, and nothing else.
+    file has this output, one input and standard operators, and nothing else. `dequantised` says what integers at the
+    ends of the file stand for, where those of the model are these real numbers.
     """
 
     model: ModelProto
@@ -40,9 +50,10 @@ class Ready:
     original: bool
     alone: bool
     notes: tuple[str, ...]
+    dequantised: Dequantised | None = None
 
 
-def ready(path: str, content: bytes, output: str | None = None) -> Ready:
+def ready(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Ready:
     """Read, check and prepare a model; `output` is the name of one of its outputs. Raises NetworkError."""
     model = ModelProto()
     try:
@@ -75,6 +86,9 @@ def ready(path: str, content: bytes, output: str | None = None) -> Ready:
     graph.output.append(ends.declared)
     _refuse_many_numbers(path, graph)
     notes = (*ends.notes, *pieces.notes)
+    if dequantised is not None:
+        real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
+        return Ready(model, opset, graph.output[0].name, False, False, (*notes, *said), real)
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
     return Ready(model, opset, ends.output, ends.output in outputs, alone, notes)
 

@@ -23,6 +23,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
+from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
@@ -73,12 +74,19 @@ READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
 
-def read(path: str, content: bytes, arithmetic: Arithmetic = "real", output: str | None = None) -> Network:
+def read(
+    path: str,
+    content: bytes,
+    arithmetic: Arithmetic = "real",
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+) -> Network:
     """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError.
 
-    `output` is the name of one of several outputs.
+    `output` is the name of one of several outputs; `dequantised` makes one of real numbers of a file that takes or
+    gives integers of a quantiser.
     """
-    graph = onnx_graph.load(path, content, output)
+    graph = onnx_graph.load(path, content, output, dequantised)
     failures: list[NetworkError] = []
     for reading in batches.readings(graph.inputs):
         try:
@@ -89,16 +97,13 @@ def read(path: str, content: bytes, arithmetic: Arithmetic = "real", output: str
 
 
 def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
-    network = reading.network(content)
-    if reading.batch is not None:
-        _check_samples_apart(reading, network, content)
-    if arithmetic == "real":
-        return network
+    if arithmetic == "real" or reading.batch is not None:
+        network = reading.network(content)
+        if reading.batch is not None:
+            _check_samples_apart(reading, network, content)
+        if arithmetic == "real":
+            return network
     path = reading.graph.path
-    endless = next((curve for step in network.steps if (curve := unbounded(step.function)) is not None), None)
-    if endless is not None:
-        message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
-        raise NetworkError(path, message, fix=UNKNOWN_FIX)
     for node in reading.graph.nodes:
         if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
             message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
@@ -111,7 +116,11 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
         raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
     # Which functions are seen in a graph depends on whether it rounds, so the roundings are counted where it does.
     counted = replace(reading, roundoff=Roundoff(float(FLOAT32.unit), missed=MISSED))
-    counted.network(content)
+    seen = counted.network(content)
+    endless = next((curve for step in seen.steps if (curve := unbounded(step.function)) is not None), None)
+    if endless is not None:
+        message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
+        raise NetworkError(path, message, fix=UNKNOWN_FIX)
     try:
         unit = counted.roundoff.gamma()
     except UnreadableError as error:
@@ -119,9 +128,15 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     return replace(reading, roundoff=Roundoff(unit, missed=MISSED)).network(content)
 
 
-def read_rounded(path: str, content: bytes, precision: Precision, output: str | None = None) -> Network:
+def read_rounded(
+    path: str,
+    content: bytes,
+    precision: Precision,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+) -> Network:
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
-    graph = onnx_graph.load(path, content, output)
+    graph = onnx_graph.load(path, content, output, dequantised)
     problem: NetworkError | None = None
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
@@ -258,6 +273,7 @@ class _Reading:
             alone=graph.alone,
             in_pairs=bool(pairs),
             inner_softmax=inner,
+            dequantised=graph.dequantised,
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:

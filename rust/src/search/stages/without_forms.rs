@@ -11,7 +11,7 @@
 
 use super::backward_bounds::bound_violations;
 use super::workspace::{StageResult, Workspace};
-use crate::bound::intervals;
+use crate::domain::intervals;
 use crate::domain::propagation::Failure;
 use crate::search::Node;
 use crate::search::context::Context;

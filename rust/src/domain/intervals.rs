@@ -2,7 +2,8 @@
 //! propagation (Gowal et al., "Scalable verified training for provably robust image classification", ICCV 2019), here
 //! with the difference d = A1 D + (A1 - A2) Y + (b1 - b2) beside both networks. It takes one product with a vector for
 //! each network, and no generators: a start for networks whose zonotopes do not fit in memory, and what
-//! [`super::intermediate`] refines step by step.
+//! [`crate::bound::intermediate`] refines step by step. A propagation of zonotopes asks for it where a function is not
+//! defined on all of a range: the variance of a normalisation is a mean of squares, which no interval of it forgets.
 //!
 //! # Rounding
 //! With c and r the centre and the radius of what is read, rounded so that c -+ r covers it, a sum of k products and a
@@ -15,10 +16,10 @@
 //! Rows whose weights are all 0 are known exactly, and so are shared rows where all D that are read are 0. Numbers that
 //! leave the range of binary64 give infinite bounds, or NaN, which an intersection passes over.
 
+use super::intermediate_bounds::{IntermediateBounds, LayerBounds};
+use super::phase::{Bounds, Phase};
+use super::strip::Rise;
 use crate::curve::Curve;
-use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
-use crate::domain::phase::{Bounds, Phase};
-use crate::domain::strip::Rise;
 use crate::network::{Curves, Origin, Pair, Step, Tile};
 use crate::numeric::round::{U, add_up, gamma, inflate, sub_down, sub_up};
 
@@ -207,6 +208,16 @@ pub fn of_step(pair: &Pair, step: usize, bounds: &IntermediateBounds) -> LayerBo
         same.then_some(0.0)
     });
     LayerBounds { x, y, d }
+}
+
+/// Whether a function of a step is not defined, or not finite, on all that its rows may be.
+#[must_use]
+pub fn leaves_domain(pair: &Pair, step: usize, x: &Bounds, y: &Bounds) -> bool {
+    let undefined = |curves: &Curves, b: &Bounds| {
+        let mut ranges = b.lower.iter().zip(&b.upper).enumerate().map(|(i, (l, u))| curves.of(i).range(*l, *u));
+        ranges.any(|(l, u)| !(l.is_finite() && u.is_finite()))
+    };
+    pair.curves(step).is_some_and(|[first, second]| undefined(first, x) || undefined(second, y))
 }
 
 /// Bounds of all steps on the box lower <= x <= upper.
