@@ -64,9 +64,12 @@ let goals state known =
   in
   each 0
 
+(* Obligations of which it is tried. *)
+let most_hoped = 10
+
 (* Whether floats foresee that obligations which bounds of rows do not exclude are refuted by themselves. *)
 let hopeful state (foreseen : Foreseeing.t) =
-  List.length foreseen.remaining <= most_contracted
+  List.length foreseen.remaining <= most_hoped
   && List.for_all
        (fun obligation ->
          let goal = Contracting.goal_of state foreseen.known obligation in
@@ -74,7 +77,10 @@ let hopeful state (foreseen : Foreseeing.t) =
        foreseen.remaining
 
 (* From so many commands of the stream below a node on, its bounds are told exactly though it stays open. *)
-let many_below = 12
+let many_below = 3
+
+(* The part of its width by which a bound must shrink there, if no neuron ceases to be bent by it. *)
+let large_gain = 0.15
 
 (* What is found out about a node that stays open is handed to [when_open]. *)
 let closes_with ?(below = 0) state when_open =
@@ -100,7 +106,7 @@ let closes_with ?(below = 0) state when_open =
           else hopeful state foreseen && by_exact_bounds ()
         in
         if not closed_now then begin
-          if below >= many_below then ignore (Tightening.tighten state)
+          if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain state)
           else if not foreseen.crossed then Foreseeing.settle_phases state foreseen;
           when_open foreseen.known
         end

@@ -88,11 +88,12 @@ let sides_of state (known : Relaxing.known) (now : Relaxing.known) t i kind =
 (* The part of the room that may be lost by what is dropped. *)
 let most_lost = 0.5
 
-(* Which bounds the rows rest on, from where they are known now: per layer, for x, y and d of every neuron. *)
+(* The bounds that the rows rest on, from where they are known now, with the pulls that show them. *)
 let needed state { known; rooms; _ } (now : Relaxing.known array) =
   let count = Array.length state.layers and sides = box state in
   let width t = Array.length state.layers.(t).shapes in
   let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
+  let pulls = Hashtbl.create 997 in
   (* As foreseen, but for one of x, y and d. *)
   let without = Array.init 3 (fun kind -> Array.mapi (fun t (f : Relaxing.known) ->
     let k : Relaxing.known = now.(t) in
@@ -105,6 +106,10 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
     let low, high = Tightening.interval known.(t) i kinds.(kind) and low', high' = Tightening.interval now.(t) i kinds.(kind) in
     Lines.greater 0.0 (low -. low') +. Lines.greater 0.0 (high' -. high)
   in
+  let gains = Array.init count (fun t -> let m = width t in Array.init (3 * m) (fun n -> gain t (n / m) (n mod m))) in
+  let some = Array.init count (fun t ->
+    let m = width t and g = gains.(t) in
+    Array.init m (fun i -> g.(i) > 0.0 || g.(m + i) > 0.0 || g.((2 * m) + i) > 0.0)) in
   let see weight j p q unit =
     let layer = state.layers.(j) and k = known.(j) and into = losses.(j) in
     let m = width j in
@@ -113,24 +118,21 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
       if pi <> 0.0 || qi <> 0.0 then begin
         let x1 = k.lx.(i) and x2 = k.ux.(i) in
         let y1 = x1 -. k.ld.(i) and y2 = x2 -. k.ud.(i) in
-        let high1 = Relaxing.height layer k i pi qi x1 y1 and high2 = Relaxing.height layer k i pi qi x2 y2 in
+        let both_heights k = Relaxing.height layer k i pi qi x1 y1 +. Relaxing.height layer k i pi qi x2 y2 in
+        let heights = if some.(j).(i) then both_heights k else 0.0 in
         for kind = 0 to 2 do
-          if gain j kind i > 0.0 then begin
-            let other = without.(kind).(j) in
-            let loss1 = high1 -. Relaxing.height layer other i pi qi x1 y1 in
-            let loss2 = high2 -. Relaxing.height layer other i pi qi x2 y2 in
-            let n = (kind * m) + i in
-            into.(n) <- into.(n) +. (weight *. unit *. Lines.greater 0.0 (0.5 *. (loss1 +. loss2)))
-          end
+          let n = (kind * m) + i in
+          if gains.(j).(n) > 0.0 then
+            into.(n) <- into.(n) +. (weight *. unit *. Lines.greater 0.0 (0.5 *. (heights -. both_heights without.(kind).(j))))
         done
       end
     done
   in
   let look weight t i kind least =
-    ignore (Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least)
+    let one = Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least in
+    Hashtbl.replace pulls (t, i, kind, least) one
   in
   List.iter (fun (o, room) -> List.iter (fun (i, kind, least) -> look (1.0 /. room) 0 i kind least) (wanted state [ o ])) rooms;
-  let kept = Array.init count (fun t -> Array.make (3 * width t) false) in
   let share = most_lost /. float_of_int (max 1 (count - 1)) in
   for t = 1 to count - 1 do
     let m = width t in
@@ -141,37 +143,31 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
         let loss = losses.(t).(n) in
         lost := !lost +. loss;
         if !lost > share then begin
-          kept.(t).(n) <- true;
           let kind = n / m and i = n mod m in
-          let weight = loss /. gain t kind i in
+          let weight = loss /. gains.(t).(n) in
           List.iter (look weight t i kinds.(kind)) (sides_of state known.(t) now.(t) t i kinds.(kind))
         end)
       (List.sort (fun a b -> compare losses.(t).(a) losses.(t).(b)) some)
   done;
-  kept
+  pulls
 
 (* Tell the kernel of these bounds, and of the rows; true if that closes the node. *)
 let comes_true state ({ known; rooms; _ } as foreseen) =
   let before = left state and last = Array.length state.layers - 1 in
   if last > 0 then take state (RForward state.naturals.(last));
   let now = knowns state in
-  let kept = needed state foreseen now and sides = box state in
+  let pulls = needed state foreseen now in
   for t = last - 1 downto 1 do
-    let m = Array.length state.layers.(t).shapes in
-    for i = 0 to m - 1 do
+    for i = 0 to Array.length state.layers.(t).shapes - 1 do
       List.iter
-        (fun kind ->
-          if kept.(t).((kind * m) + i) then
-            List.iter
-              (fun least ->
-                let low, high = Tightening.interval known.(t) i kinds.(kind) in
-                let promised = if least then low else high in
-                if Tightening.is_worth state now t i kinds.(kind) least promised then begin
-                  let one = Tightening.pulled state sides now t i kinds.(kind) least in
-                  Tightening.keep state now t i kinds.(kind) least one
-                end)
-              (sides_of state known.(t) now.(t) t i kinds.(kind)))
-        [ 2; 0; 1 ]
+        (fun (kind, least) ->
+          match Hashtbl.find_opt pulls (t, i, kind, least) with
+          | Some one ->
+              let low, high = Tightening.interval known.(t) i kind in
+              if Tightening.is_worth state now t i kind least (if least then low else high) then
+                Tightening.keep state now t i kind least one
+          | None -> ())
+        [ (Kernel.KD, true); (KD, false); (KX, true); (KX, false); (KY, true); (KY, false) ]
     done
   done;
   List.iter (fun (i, kind, least) -> ignore (Tightening.bound state now 0 i kind least)) (wanted state (List.map fst rooms));

@@ -11,6 +11,7 @@ type layer = {
   others : shape array; (* of the second *)
   rows1 : float array array;
   rows2 : float array array;
+  sparse : (int array array * int array array) option; (* where these are not 0, if that is seldom *)
   biases1 : float array;
   biases2 : float array;
   largest : float; (* of the sizes of all weights *)
@@ -30,10 +31,15 @@ let float_of = Z.to_float
 
 let layer_of (given : Kernel.layer) =
   let neurons = Array.of_list given.neurons in
-  let width = List.fold_left (fun w (k : Kernel.neuron) -> max w (max (List.length k.row1) (List.length k.row2))) 0 given.neurons in
-  let row r =
-    let all = Array.make width 0.0 in
-    List.iteri (fun i w -> all.(i) <- float_of w) r;
+  let length runs = List.fold_left (fun n (zeros, weights) -> n + Reader.int_of_nat zeros + List.length weights) 0 runs in
+  let width = List.fold_left (fun w (k : Kernel.neuron) -> max w (max (length k.row1) (length k.row2))) 0 given.neurons in
+  let row runs =
+    let all = Array.make width 0.0 and at = ref 0 in
+    List.iter
+      (fun (zeros, weights) ->
+        at := !at + Reader.int_of_nat zeros;
+        List.iter (fun w -> all.(!at) <- float_of w; incr at) weights)
+      runs;
     all
   in
   let shape c =
@@ -55,7 +61,12 @@ let layer_of (given : Kernel.layer) =
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
   let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
   let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
+  let places r = Array.of_list (List.filter (fun i -> r.(i) <> 0.0) (List.init width Fun.id)) in
+  let all1 = Array.map places rows1 and all2 = Array.map places rows2 in
+  let entries = Array.fold_left (fun n some -> n + Array.length some) 0 in
+  let seldom = 4 * (entries all1 + entries all2) < 2 * width * Array.length neurons in
   { denominator = float_of given.denominator; shapes; others; rows1; rows2; biases1; biases2;
+    sparse = (if seldom then Some (all1, all2) else None);
     largest = greater (most rows1) (most rows2) }
 
 (* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
@@ -180,6 +191,12 @@ let add_row factor row into =
       Array.unsafe_set into i (Array.unsafe_get into i +. (factor *. Array.unsafe_get row i))
     done
 
+let add_sparse_row factor (places : int array) row into =
+  for k = 0 to Array.length places - 1 do
+    let i = Array.unsafe_get places k in
+    into.(i) <- into.(i) +. (factor *. row.(i))
+  done
+
 (* The same for many rows of one length: [factors] times [rows], of which the first [count] of [some] are meant. *)
 let add_rows count (some : int array) factors (rows : float array array) into =
   let k = ref 0 in
@@ -290,8 +307,16 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
       if by_y.(i) <> 0.0 then (some_y.(!count_y) <- i; incr count_y);
       biases := !biases +. (by_x.(i) *. layer.biases1.(i)) +. (by_y.(i) *. layer.biases2.(i))
     done;
-    add_rows !count_x some_x by_x layer.rows1 p';
-    add_rows !count_y some_y by_y layer.rows2 q';
+    (match layer.sparse with
+    | None ->
+        add_rows !count_x some_x by_x layer.rows1 p';
+        add_rows !count_y some_y by_y layer.rows2 q'
+    | Some (places1, places2) ->
+        let add count some by places rows into =
+          for k = 0 to count - 1 do let i = some.(k) in add_sparse_row by.(i) places.(i) rows.(i) into done
+        in
+        add !count_x some_x by_x places1 layer.rows1 p';
+        add !count_y some_y by_y places2 layer.rows2 q');
     let last = !last in
     let hint i = { Kernel.link = integer links.(i); slope_x = integer x.(i); slope_y = integer y.(i); slope_d = integer d.(i) } in
     hints := lazy (integer scale, List.init (last + 1) hint) :: !hints;

@@ -64,7 +64,7 @@ let bound state knowns t i kind least =
   found
 
 (* Whether a promised bound gains enough, or has the neuron no longer bent. *)
-let is_worth state (knowns : Relaxing.known array) t i kind least promised =
+let is_worth ?(least_gain = least_gain) state (knowns : Relaxing.known array) t i kind least promised =
   let low, high = interval knowns.(t) i kind in
   let gain = if least then promised -. low else high -. promised in
   let kinks =
@@ -99,7 +99,7 @@ let walk state (knowns : Relaxing.known array) first attempt =
   done
 
 (* Bounds of all neurons whose functions are bent where they may be. *)
-let tighten state =
+let tighten ?least_gain state =
   let before = left state and known = knowns state and last = Array.length state.layers - 1 in
   let void t =
     Array.iteri
@@ -116,7 +116,7 @@ let tighten state =
   walk state known (last - 1) (fun t i kind least ->
       if not (closed state before) then begin
         let (_, _, promised) as one = pulled state (box state) known t i kind least in
-        if is_worth state known t i kind least promised then begin
+        if is_worth ?least_gain state known t i kind least promised then begin
           keep state known t i kind least one;
           if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
         end
