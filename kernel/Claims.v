@@ -87,7 +87,7 @@ Definition obligations_of (g : positive) (m : nat) (c : claim) : list obligation
   end.
 Definition zero : curve := Bent (Fn 0 0 []).
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
-  Layer 1 (map (fun r => Neuron zero None (fst r) 0 (snd r) 0) rows).
+  Layer 1 (map (fun r => Neuron zero None (dense (fst r)) 0 (dense (snd r)) 0) rows).
 
 Definition sensible (c : claim) : bool :=
   match c with
@@ -201,7 +201,7 @@ Section Claim.
     match nth_error rows i with None => None | Some r => Some (dot (fst r) F', dot (snd r) G') end.
   Proof.
     simpl. rewrite nth_error_map. destruct (nth_error rows i); simpl; [| reflexivity].
-    unfold pre. simpl. unfold Rdiv. rewrite !Rplus_0_r, Rinv_1, !Rmult_1_r. reflexivity.
+    unfold pre, row. cbn [row1 row2]. rewrite !entries_dense. simpl. unfold Rdiv. rewrite !Rplus_0_r, Rinv_1, !Rmult_1_r. reflexivity.
   Qed.
   Lemma from_down z r : z <= IZR (down g r) -> u * z <= real r.
   Proof.
@@ -364,7 +364,7 @@ Proof.
     { intros z Z0. eapply Rlt_le_trans; [apply (Rmult_lt_compat_l u _ _ U Z0) | apply S; lra]. }
     rewrite <- Rmult_plus_distr_l. destruct less.
     + apply S'. apply Rnot_le_lt. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl.
-      unfold quantity, pre, row, bias. simpl. rewrite dot_opp. lra.
+      unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
     + apply S. apply Rnot_lt_le. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl.
-      unfold quantity, pre, row, bias. simpl. rewrite dot_opp. lra.
+      unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
 Qed.

@@ -41,14 +41,58 @@ Definition head (p : list Z) : Z := match p with [] => 0%Z | a :: _ => a end.
 Lemma dot_head p x v : dot p (x :: v) = IZR (head p) * x + dot (tl p) v.
 Proof. destruct p; simpl; ring. Qed.
 
+(** Rows of weights are runs, each behind so many zeros: a row of a convolution is mostly zeros, which cost no
+    multiplication then. [add_weights m r acc] is acc + m r. *)
+Definition runs := list (nat * list Z).
+Definition entries (r : runs) : list Z := flat_map (fun run => repeat 0%Z (fst run) ++ snd run) r.
+Definition dense (r : list Z) : runs := [(O, r)].
+Fixpoint behind (zeros : nat) (add : list Z -> list Z) (acc : list Z) : list Z :=
+  match zeros, acc with
+  | O, _ => add acc
+  | S zeros', [] => 0%Z :: behind zeros' add []
+  | S zeros', b :: acc' => b :: behind zeros' add acc'
+  end.
+Fixpoint add_run (m : Z) (r : list Z) (add : list Z -> list Z) (acc : list Z) : list Z :=
+  match r, acc with
+  | [], _ => add acc
+  | a :: r', [] => (m * a)%Z :: add_run m r' add []
+  | a :: r', b :: acc' => (b + m * a)%Z :: add_run m r' add acc'
+  end.
+Fixpoint add_runs (m : Z) (r : runs) (acc : list Z) : list Z :=
+  match r with [] => acc | (zeros, weights) :: r' => behind zeros (add_run m weights (add_runs m r')) acc end.
+Definition add_weights (m : Z) (r : runs) (acc : list Z) : list Z := if (m =? 0)%Z then acc else add_runs m r acc.
+
+Definition adds (m : Z) (r : list Z) (add : list Z -> list Z) : Prop :=
+  forall acc v, dot (add acc) v = IZR m * dot r v + dot acc v.
+Lemma behind_adds m r add : adds m r add -> forall zeros, adds m (repeat 0%Z zeros ++ r) (behind zeros add).
+Proof.
+  intros A. induction zeros as [| zeros IH]; intros acc v; [apply A |].
+  destruct acc as [| b acc]; destruct v as [| x v]; simpl; rewrite ?dot_nil; try ring; rewrite IH; simpl; ring.
+Qed.
+Lemma add_run_adds m r add : adds m r add -> forall weights, adds m (weights ++ r) (add_run m weights add).
+Proof.
+  intros A. induction weights as [| a weights IH]; intros acc v; [apply A |].
+  destruct acc as [| b acc]; destruct v as [| x v]; simpl; rewrite ?dot_nil; try ring;
+    rewrite IH, ?plus_IZR, mult_IZR; simpl; ring.
+Qed.
+Lemma add_runs_adds m r : adds m (entries r) (add_runs m r).
+Proof.
+  induction r as [| [zeros weights] r IH]; intros acc v; [simpl; rewrite ?dot_nil, ?dot_none; ring |].
+  cbn [entries flat_map fst snd add_runs]. rewrite <- app_assoc. apply behind_adds, add_run_adds, IH.
+Qed.
+Lemma dot_add_weights m r acc v : dot (add_weights m r acc) v = IZR m * dot (entries r) v + dot acc v.
+Proof. unfold add_weights. destruct (Z.eqb_spec m 0); [subst; ring | apply add_runs_adds]. Qed.
+Lemma entries_dense r : entries (dense r) = r.
+Proof. unfold entries, dense. simpl. apply app_nil_r. Qed.
+
 (** * Pairs of networks, layers from the last to the first *)
 Inductive side := First | Second.
 Record neuron := Neuron {
   function : curve; other : option curve;      (* of the first network; of the second, if it is not the same one *)
-  row1 : list Z; bias1 : Z; row2 : list Z; bias2 : Z }.
+  row1 : runs; bias1 : Z; row2 : runs; bias2 : Z }.
 Definition curve_of (s : side) (k : neuron) : curve :=
   match s, other k with Second, Some c => c | _, _ => function k end.
-Definition row (s : side) (k : neuron) := match s with First => row1 k | Second => row2 k end.
+Definition row (s : side) (k : neuron) := entries match s with First => row1 k | Second => row2 k end.
 Definition bias (s : side) (k : neuron) := match s with First => bias1 k | Second => bias2 k end.
 Record layer := Layer { denominator : positive; neurons : list neuron }.
 Definition net := list layer.
@@ -84,7 +128,7 @@ Qed.
 (** * Well-formed: no row is longer than what it reads, functions have their kinks in order. *)
 Definition width (inputs : nat) (n : net) : nat := match n with [] => inputs | l :: _ => length (neurons l) end.
 Definition fits (m : nat) (k : neuron) : bool :=
-  ((length (row1 k) <=? m)%nat && (length (row2 k) <=? m)%nat && sound (function k) && sound (curve_of Second k))%bool.
+  ((length (row First k) <=? m)%nat && (length (row Second k) <=? m)%nat && sound (function k) && sound (curve_of Second k))%bool.
 Fixpoint well_formed (inputs : nat) (n : net) : bool :=
   match n with
   | [] => true

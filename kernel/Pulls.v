@@ -150,9 +150,9 @@ Definition interval (n : net) (B : region) (K : known) (d : positive) (k : neuro
   let low p q c :=
     let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all) in
   let o := map Z.opp in
-  (Bounds (low (row1 k) [] (bias1 k)) (- low (o (row1 k)) [] (- bias1 k))
-          (low [] (row2 k) (bias2 k)) (- low [] (o (row2 k)) (- bias2 k))
-          (low (row1 k) (o (row2 k)) (bias1 k - bias2 k)) (- low (o (row1 k)) (row2 k) (bias2 k - bias1 k)))%Z.
+  (Bounds (low (row First k) [] (bias1 k)) (- low (o (row First k)) [] (- bias1 k))
+          (low [] (row Second k) (bias2 k)) (- low [] (o (row Second k)) (- bias2 k))
+          (low (row First k) (o (row Second k)) (bias1 k - bias2 k)) (- low (o (row First k)) (row Second k) (bias2 k - bias1 k)))%Z.
 Lemma interval_ok n B K d k w : Forall ordered n -> in_region B w -> inside n K w ->
   within (interval n B K d k) (pre First d k (post First n w)) (pre Second d k (post Second n w)).
 Proof.
@@ -167,13 +167,13 @@ Proof.
       with ((0 + dot p (post First n w) + dot q (post Second n w)) * IZR (total n) + IZR c * IZR (total n))
       by (field; lra).
     lra. }
-  pose proof (pos_IZR d) as HD. unfold interval, within, pre, row, bias. simpl. rewrite !opp_IZR.
-  pose proof (L (row1 k) [] (bias1 k)) as A1. pose proof (L (map Z.opp (row1 k)) [] (- bias1 k)%Z) as A2.
-  pose proof (L [] (row2 k) (bias2 k)) as B1. pose proof (L [] (map Z.opp (row2 k)) (- bias2 k)%Z) as B2.
-  pose proof (L (row1 k) (map Z.opp (row2 k)) (bias1 k - bias2 k)%Z) as D1.
-  pose proof (L (map Z.opp (row1 k)) (row2 k) (bias2 k - bias1 k)%Z) as D2.
+  pose proof (pos_IZR d) as HD. unfold interval, within, pre, bias. simpl. rewrite !opp_IZR.
+  pose proof (L (row First k) [] (bias1 k)) as A1. pose proof (L (map Z.opp (row First k)) [] (- bias1 k)%Z) as A2.
+  pose proof (L [] (row Second k) (bias2 k)) as B1. pose proof (L [] (map Z.opp (row Second k)) (- bias2 k)%Z) as B2.
+  pose proof (L (row First k) (map Z.opp (row Second k)) (bias1 k - bias2 k)%Z) as D1.
+  pose proof (L (map Z.opp (row First k)) (row Second k) (bias2 k - bias1 k)%Z) as D2.
   rewrite ?dot_opp, ?opp_IZR, ?minus_IZR in *. simpl in *.
-  set (X := dot (row1 k) _) in *. set (Y := dot (row2 k) _) in *.
+  set (X := dot (row First k) _) in *. set (Y := dot (row Second k) _) in *.
   unfold Rdiv in *. set (I := / IZR (Zpos d)) in *.
   repeat split; lra.
 Qed.

@@ -92,7 +92,7 @@ Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o 
            + low_difference f (- link t) (M * slope_d t) b
            + (low_error (function k) (head p) (lx b) (ux b) + low_error (curve_of Second k) (head q) (ly b) (uy b)))%Z
       , (cb + a * bias1 k + a' * bias2 k)%Z
-      , add_times a (row1 k) p', add_times a' (row2 k) q' )
+      , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
   end.
 
@@ -120,7 +120,7 @@ Proof.
   - inversion E; subst. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
   - destruct (relax M ks l' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
     inversion E; subst; clear E. rename y into b. inversion HS as [| ? ? HK HS']; subst.
-    specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_times.
+    specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_weights.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o).
     set (x := pre First d k X) in *. set (y := pre Second d k Y) in *.
     destruct HK as [K1 K2]. set (f := close (function k)) in *.

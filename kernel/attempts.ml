@@ -18,6 +18,7 @@ type state = {
   mutable leaves : int;
   mutable splits : int;
   mutable raised : (Kernel.obligation * Ascending.choices) option; (* what was found last for an obligation assumed alone *)
+  mutable foreseen : Relaxing.known array option list; (* per node that is left: bounds that floats promise, to be copied *)
   slopes : (int * int * Kernel.kind * bool, float array) Hashtbl.t; (* of a bound that was pulled: coefficients of inputs *)
 }
 
@@ -34,7 +35,7 @@ let start question proof tell =
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
   { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell;
-    records = 0; pulls = 0; leaves = 0; splits = 0; raised = None; slopes = Hashtbl.create 997 }
+    records = 0; pulls = 0; leaves = 0; splits = 0; raised = None; foreseen = [ None ]; slopes = Hashtbl.create 997 }
 
 let settle state =
   List.iter (fun r -> state.records <- state.records + 1; state.tell r) (List.rev state.pending);
@@ -45,6 +46,10 @@ let takes state record =
   match Proof.step state.proof record with
   | None -> false
   | Some next ->
+      let before = List.length (Proof.nodes state.proof) and after = List.length (Proof.nodes next) in
+      (match state.foreseen with
+      | here :: others -> state.foreseen <- (if after > before then here :: here :: others else if after < before then others else state.foreseen)
+      | [] -> ());
       state.proof <- next;
       state.pending <- record :: state.pending;
       true
@@ -53,8 +58,8 @@ let take state record =
   if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + List.length state.pending + 1)
 
 let attempt state doing =
-  let proof = state.proof and pending = state.pending in
-  doing () || (state.proof <- proof; state.pending <- pending; false)
+  let proof = state.proof and pending = state.pending and foreseen = state.foreseen in
+  doing () || (state.proof <- proof; state.pending <- pending; state.foreseen <- foreseen; false)
 
 let left state = List.length (Proof.nodes state.proof)
 

@@ -3,22 +3,8 @@
 
 open Attempts
 
-(* Rows, and which of their bounds would exclude one of these obligations. Of the guard only rows of two classes are bounded
-   by themselves: groups of more serve in sums. *)
-let wanted state obligations =
-  let few (q : Kernel.limit) =
-    let row = state.layers.(0).Relaxing.rows1.(Reader.int_of_nat q.neuron_of) in
-    Array.fold_left (fun c a -> if a <> 0.0 then c + 1 else c) 0 row <= 2
-  in
-  let of_limit (q : Kernel.limit) =
-    let i = Reader.int_of_nat q.neuron_of in
-    let differences = match q.kind_of with KY -> [ (i, Kernel.KD, true); (i, Kernel.KD, false) ] | _ -> [] in
-    (i, q.kind_of, not q.at_least) :: differences
-  in
-  List.sort_uniq compare (List.concat_map (fun o -> List.concat_map of_limit (List.filteri (fun n q -> n = 0 || few q) o)) obligations)
-
 let bound_rows state known obligations =
-  List.iter (fun (i, kind, least) -> ignore (Tightening.bound state known 0 i kind least)) (wanted state obligations)
+  List.iter (fun (i, kind, least) -> ignore (Tightening.bound state known 0 i kind least)) (Foreseeing.wanted state obligations)
 
 (* Obligations that may be open where the box is contracted under each. *)
 let most_contracted = 4
@@ -78,8 +64,26 @@ let goals state known =
   in
   each 0
 
+(* Obligations of which it is tried. *)
+let most_hoped = 10
+
+(* Whether floats foresee that obligations which bounds of rows do not exclude are refuted by themselves. *)
+let hopeful state (foreseen : Foreseeing.t) =
+  List.length foreseen.remaining <= most_hoped
+  && List.for_all
+       (fun obligation ->
+         let goal = Contracting.goal_of state foreseen.known obligation in
+         snd (Ascending.maximise goal (Ascending.first_choices state.layers goal.knowns goal.facts) Contracting.most_steps) > 0.0)
+       foreseen.remaining
+
+(* From so many commands of the stream below a node on, its bounds are told exactly though it stays open. *)
+let many_below = 3
+
+(* The part of its width by which a bound must shrink there, if no neuron ceases to be bent by it. *)
+let large_gain = 0.15
+
 (* What is found out about a node that stays open is handed to [when_open]. *)
-let closes_with state when_open =
+let closes_with ?(below = 0) state when_open =
   let before = left state in
   let node = top state in
   let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
@@ -89,12 +93,28 @@ let closes_with state when_open =
       if node.open0 = [] then take state RDone
       else begin
         Tightening.shrink state;
-        let known = Tightening.tighten state in
-        if not (closed state before || goals state known) then when_open known
+        (match state.foreseen with None :: _ -> ignore (Tightening.tighten state) | _ -> ());
+        if not (closed state before) then begin
+        let foreseen = Foreseeing.foresee state in
+        let by_exact_bounds () =
+          let known = Tightening.tighten state in
+          closed state before || goals state known
+        in
+        let closed_now =
+          if foreseen.crossed then by_exact_bounds ()
+          else if foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
+          else hopeful state foreseen && by_exact_bounds ()
+        in
+        if not closed_now then begin
+          if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain state)
+          else if not foreseen.crossed then Foreseeing.settle_phases state foreseen;
+          when_open foreseen.known
+        end
+        end
       end);
   let done_ = closed state before in
   if done_ then state.leaves <- state.leaves + 1;
   settle state;
   done_
 
-let closes state = closes_with state ignore
+let closes ?below state = closes_with ?below state ignore

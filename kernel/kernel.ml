@@ -743,13 +743,71 @@ let head = function
 | [] -> Big_int_Z.zero_big_int
 | a :: _ -> a
 
+type runs = (nat * Big_int_Z.big_int list) list
+
+(** val entries : runs -> Big_int_Z.big_int list **)
+
+let entries r =
+  flat_map (fun run0 ->
+    app (repeat Big_int_Z.zero_big_int (fst run0)) (snd run0)) r
+
+(** val dense : Big_int_Z.big_int list -> runs **)
+
+let dense r =
+  (O, r) :: []
+
+(** val behind :
+    nat -> (Big_int_Z.big_int list -> Big_int_Z.big_int list) ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec behind zeros add0 acc =
+  match zeros with
+  | O -> add0 acc
+  | S zeros' ->
+    (match acc with
+     | [] -> Big_int_Z.zero_big_int :: (behind zeros' add0 [])
+     | b :: acc' -> b :: (behind zeros' add0 acc'))
+
+(** val add_run :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> (Big_int_Z.big_int list ->
+    Big_int_Z.big_int list) -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list **)
+
+let rec add_run m r add0 acc =
+  match r with
+  | [] -> add0 acc
+  | a :: r' ->
+    (match acc with
+     | [] -> (Z.mul m a) :: (add_run m r' add0 [])
+     | b :: acc' -> (Z.add b (Z.mul m a)) :: (add_run m r' add0 acc'))
+
+(** val add_runs :
+    Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list **)
+
+let rec add_runs m r acc =
+  match r with
+  | [] -> acc
+  | p :: r' ->
+    let (zeros, weights) = p in
+    behind zeros (add_run m weights (add_runs m r')) acc
+
+(** val add_weights :
+    Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list **)
+
+let add_weights m r acc =
+  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
+  then acc
+  else add_runs m r acc
+
 type side =
 | First
 | Second
 
-type neuron = { function0 : curve; other : curve option;
-                row1 : Big_int_Z.big_int list; bias1 : Big_int_Z.big_int;
-                row2 : Big_int_Z.big_int list; bias2 : Big_int_Z.big_int }
+type neuron = { function0 : curve; other : curve option; row1 : runs;
+                bias1 : Big_int_Z.big_int; row2 : runs;
+                bias2 : Big_int_Z.big_int }
 
 (** val curve_of : side -> neuron -> curve **)
 
@@ -759,6 +817,13 @@ let curve_of s k =
   | Second -> (match k.other with
                | Some c -> c
                | None -> k.function0)
+
+(** val row : side -> neuron -> Big_int_Z.big_int list **)
+
+let row s k =
+  entries (match s with
+           | First -> k.row1
+           | Second -> k.row2)
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 
@@ -774,8 +839,10 @@ let width inputs = function
 
 let fits m k =
   (&&)
-    ((&&) ((&&) (Nat.leb (length k.row1) m) (Nat.leb (length k.row2) m))
-      (sound k.function0)) (sound (curve_of Second k))
+    ((&&)
+      ((&&) (Nat.leb (length (row First k)) m)
+        (Nat.leb (length (row Second k)) m)) (sound k.function0))
+    (sound (curve_of Second k))
 
 (** val well_formed : nat -> net -> bool **)
 
@@ -973,7 +1040,7 @@ let rec relax m ks bs h o p q =
             (Z.add (low_error k.function0 (head p) b.lx b.ux)
               (low_error (curve_of Second k) (head q) b.ly b.uy))),
        (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
-       (add_times a k.row1 p')), (add_times a' k.row2 q')))
+       (add_weights a k.row1 p')), (add_weights a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
@@ -1085,12 +1152,12 @@ let interval n b k d k0 =
     floor_div (Z.add v (Z.mul c all)) (Z.mul d all)
   in
   let o = map Z.opp in
-  { lx = (low0 k0.row1 [] k0.bias1); ux =
-  (Z.opp (low0 (o k0.row1) [] (Z.opp k0.bias1))); ly =
-  (low0 [] k0.row2 k0.bias2); uy =
-  (Z.opp (low0 [] (o k0.row2) (Z.opp k0.bias2))); ld =
-  (low0 k0.row1 (o k0.row2) (Z.sub k0.bias1 k0.bias2)); ud =
-  (Z.opp (low0 (o k0.row1) k0.row2 (Z.sub k0.bias2 k0.bias1))) }
+  { lx = (low0 (row First k0) [] k0.bias1); ux =
+  (Z.opp (low0 (o (row First k0)) [] (Z.opp k0.bias1))); ly =
+  (low0 [] (row Second k0) k0.bias2); uy =
+  (Z.opp (low0 [] (o (row Second k0)) (Z.opp k0.bias2))); ld =
+  (low0 (row First k0) (o (row Second k0)) (Z.sub k0.bias1 k0.bias2)); ud =
+  (Z.opp (low0 (o (row First k0)) (row Second k0) (Z.sub k0.bias2 k0.bias1))) }
 
 (** val start : net -> region -> known **)
 
@@ -1518,8 +1585,8 @@ let zero =
 
 let claim_layer rows =
   { denominator = Big_int_Z.unit_big_int; neurons =
-    (map (fun r -> { function0 = zero; other = None; row1 = (fst r); bias1 =
-      Big_int_Z.zero_big_int; row2 = (snd r); bias2 =
+    (map (fun r -> { function0 = zero; other = None; row1 = (dense (fst r));
+      bias1 = Big_int_Z.zero_big_int; row2 = (dense (snd r)); bias2 =
       Big_int_Z.zero_big_int }) rows) }
 
 (** val sensible : claim -> bool **)

@@ -212,15 +212,39 @@ val add_times :
 
 val head : Big_int_Z.big_int list -> Big_int_Z.big_int
 
+type runs = (nat * Big_int_Z.big_int list) list
+
+val entries : runs -> Big_int_Z.big_int list
+
+val dense : Big_int_Z.big_int list -> runs
+
+val behind :
+  nat -> (Big_int_Z.big_int list -> Big_int_Z.big_int list) ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val add_run :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> (Big_int_Z.big_int list ->
+  Big_int_Z.big_int list) -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val add_runs :
+  Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list
+
+val add_weights :
+  Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list
+
 type side =
 | First
 | Second
 
-type neuron = { function0 : curve; other : curve option;
-                row1 : Big_int_Z.big_int list; bias1 : Big_int_Z.big_int;
-                row2 : Big_int_Z.big_int list; bias2 : Big_int_Z.big_int }
+type neuron = { function0 : curve; other : curve option; row1 : runs;
+                bias1 : Big_int_Z.big_int; row2 : runs;
+                bias2 : Big_int_Z.big_int }
 
 val curve_of : side -> neuron -> curve
+
+val row : side -> neuron -> Big_int_Z.big_int list
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 

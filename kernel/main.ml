@@ -78,7 +78,7 @@ let run kept =
         | Record record -> Attempts.take state record; Attempts.settle state
         | Prove depth -> Prover.prove state depth
         | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
-        | Try skipped -> if Closing.closes state then skip skipped);
+        | Try skipped -> if Closing.closes ~below:skipped state then skip skipped);
         go ()
   and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
   in

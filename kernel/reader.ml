@@ -68,7 +68,13 @@ let positive source what =
   if Z.sign found <= 0 then refuse "word %d: %s is not positive" source.words what;
   found
 
-let rec nat i = if i = 0 then Kernel.O else Kernel.S (nat (i - 1))
+(* All that are read are parts of the largest. *)
+let naturals =
+  let all = Array.make (most_width + 1) Kernel.O in
+  for i = 1 to most_width do all.(i) <- Kernel.S all.(i - 1) done;
+  all
+
+let rec nat i = if i <= most_width then naturals.(i) else Kernel.S (nat (i - 1))
 
 let rec int_of_nat = function Kernel.O -> 0 | Kernel.S n -> 1 + int_of_nat n
 
@@ -98,11 +104,17 @@ let pair text =
     if is_integer part then bounded source what most (Z.of_string part)
     else refuse "word %d is %S; %s is an integer" source.words found what
   in
-  (* Weights, among which "*K" stands for K zeros. *)
+  (* Runs of weights: "*K" stands for K zeros, which begin a run. *)
   let row () =
     let words = count source "the length of a row" most_width in
     let size = ref 0 in
-    let weight () =
+    let rec weights left_over found =
+      if left_over = 0 then (List.rev found, None)
+      else
+        match weight () with
+        | `Zeros many -> (List.rev found, Some (many, left_over - 1))
+        | `Weight w -> weights (left_over - 1) (w :: found)
+    and weight () =
       decr left;
       if !left < 0 then refuse "it has more than %d numbers" most_weights;
       let found = word source "a weight" in
@@ -110,11 +122,16 @@ let pair text =
       let many = if zeros then number found (String.sub found 1 (String.length found - 1)) "zeros" (most_width - !size) else 1 in
       size := !size + many;
       if !size > most_width then refuse "word %d: a row is longer than %d" source.words most_width;
-      if zeros then List.init many (fun _ -> Z.zero)
-      else if is_integer found then [ Z.of_string found ]
+      if zeros then `Zeros many
+      else if is_integer found then `Weight (Z.of_string found)
       else refuse "word %d is %S; a weight is an integer" source.words found
     in
-    List.concat (list words weight)
+    let rec runs zeros left_over found =
+      match weights left_over [] with
+      | one, None -> List.rev ((nat zeros, one) :: found)
+      | one, Some (many, left_over) -> runs many left_over ((nat zeros, one) :: found)
+    in
+    if words = 0 then [] else runs 0 words []
   in
   let neuron functions () =
     let one, another =

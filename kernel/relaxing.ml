@@ -11,23 +11,37 @@ type layer = {
   others : shape array; (* of the second *)
   rows1 : float array array;
   rows2 : float array array;
+  sparse : (int array array * int array array) option; (* where these are not 0, if that is seldom *)
   biases1 : float array;
   biases2 : float array;
   largest : float; (* of the sizes of all weights *)
 }
 
-(* What is known of the neurons of a layer. *)
+(* What is known of the neurons of a layer, and the usual lines that follow from it: [slots] numbers per neuron, which are
+   made when they are first asked for. Who changes a bound says so with [changed]. *)
 type known = {
   lx : float array; ux : float array;
   ly : float array; uy : float array;
   ld : float array; ud : float array;
+  table : float array;
+  ready : Bytes.t;
 }
 
 let float_of = Z.to_float
 
 let layer_of (given : Kernel.layer) =
   let neurons = Array.of_list given.neurons in
-  let row r = Array.of_list (List.map float_of r) in
+  let length runs = List.fold_left (fun n (zeros, weights) -> n + Reader.int_of_nat zeros + List.length weights) 0 runs in
+  let width = List.fold_left (fun w (k : Kernel.neuron) -> max w (max (length k.row1) (length k.row2))) 0 given.neurons in
+  let row runs =
+    let all = Array.make width 0.0 and at = ref 0 in
+    List.iter
+      (fun (zeros, weights) ->
+        at := !at + Reader.int_of_nat zeros;
+        List.iter (fun w -> all.(!at) <- float_of w; incr at) weights)
+      runs;
+    all
+  in
   let shape c =
     let f = Kernel.close c in
     let kinks = List.map (fun (b, s) -> (float_of b, float_of s)) f.kinks_of in
@@ -47,38 +61,101 @@ let layer_of (given : Kernel.layer) =
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
   let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
   let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
+  let places r = Array.of_list (List.filter (fun i -> r.(i) <> 0.0) (List.init width Fun.id)) in
+  let all1 = Array.map places rows1 and all2 = Array.map places rows2 in
+  let entries = Array.fold_left (fun n some -> n + Array.length some) 0 in
+  let seldom = 4 * (entries all1 + entries all2) < 2 * width * Array.length neurons in
   { denominator = float_of given.denominator; shapes; others; rows1; rows2; biases1; biases2;
+    sparse = (if seldom then Some (all1, all2) else None);
     largest = greater (most rows1) (most rows2) }
+
+(* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
+   adds, for both signs and both networks; and whether something goes through the link, which is 1 or 0. *)
+let slots = 17
+let of_x = 0
+let of_y = 4
+let of_d = 8
+let rounded_x = 12
+let rounded_y = 14
+let linked = 16
 
 let known_of (bounds : Kernel.bounds list) =
   let every = Array.of_list bounds in
   let part get = Array.map (fun b -> float_of (get b)) every in
   { lx = part (fun b -> b.Kernel.lx); ux = part (fun b -> b.Kernel.ux);
     ly = part (fun b -> b.Kernel.ly); uy = part (fun b -> b.Kernel.uy);
-    ld = part (fun b -> b.Kernel.ld); ud = part (fun b -> b.Kernel.ud) }
+    ld = part (fun b -> b.Kernel.ld); ud = part (fun b -> b.Kernel.ud);
+    table = Array.make (slots * Array.length every) 0.0; ready = Bytes.make (Array.length every) '0' }
 
 let copy k =
   { lx = Array.copy k.lx; ux = Array.copy k.ux; ly = Array.copy k.ly; uy = Array.copy k.uy;
-    ld = Array.copy k.ld; ud = Array.copy k.ud }
+    ld = Array.copy k.ld; ud = Array.copy k.ud; table = Array.copy k.table; ready = Bytes.copy k.ready }
+
+let changed known i = Bytes.set known.ready i '0'
 
 let set known i (b : Kernel.bounds) =
   known.lx.(i) <- float_of b.lx; known.ux.(i) <- float_of b.ux;
   known.ly.(i) <- float_of b.ly; known.uy.(i) <- float_of b.uy;
-  known.ld.(i) <- float_of b.ld; known.ud.(i) <- float_of b.ud
+  known.ld.(i) <- float_of b.ld; known.ud.(i) <- float_of b.ud;
+  changed known i
+
+(* What x, y and d = x - y say of each other, as the kernel exchanges it. *)
+let exchange k i =
+  let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
+  k.lx.(i) <- greater lx (ly +. ld); k.ux.(i) <- Lines.lesser ux (uy +. ud);
+  k.ly.(i) <- greater ly (lx -. ud); k.uy.(i) <- Lines.lesser uy (ux -. ld);
+  k.ld.(i) <- greater ld (lx -. uy); k.ud.(i) <- Lines.lesser ud (ux -. ly);
+  changed k i
+
+(* What both say of each neuron. *)
+let meet_into k other =
+  let low a b = Array.iteri (fun i v -> if v > a.(i) then a.(i) <- v) b and high a b = Array.iteri (fun i v -> if v < a.(i) then a.(i) <- v) b in
+  low k.lx other.lx; high k.ux other.ux; low k.ly other.ly; high k.uy other.uy; low k.ld other.ld; high k.ud other.ud;
+  Bytes.fill k.ready 0 (Bytes.length k.ready) '0'
 
 (* Whether what is known of neuron i contradicts itself. *)
 let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
 
-(* The line that is highest in the middle, and as much through the link as both networks share where both are bent. *)
-let usual f h (k : known) i p q =
-  if p = 0.0 && q = 0.0 then nothing
+(* The usual lines of a neuron: those that are highest in the middle, and as much through the link as both networks share
+   where both are bent. A line below p f is |p| times the line below f or below -f. *)
+let prepare f h (k : known) i =
+  let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
+  let set slot v = k.table.((i * slots) + slot) <- v in
+  let line slot f p l u =
+    let a = slope f p l u in
+    set slot a;
+    set (slot + 1) (lowest f p a l u)
+  in
+  line of_x f 1.0 lx ux; line (of_x + 2) f (-1.0) lx ux;
+  line of_y h 1.0 ly uy; line (of_y + 2) h (-1.0) ly uy;
+  let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
+  line of_d (difference least most 1.0) 1.0 ld ud; line (of_d + 2) (difference least most (-1.0)) (-1.0) ld ud;
+  set rounded_x (rounding f 1.0 lx ux); set (rounded_x + 1) (-.rounding f (-1.0) lx ux);
+  set rounded_y (rounding h 1.0 ly uy); set (rounded_y + 1) (-.rounding h (-1.0) ly uy);
+  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) then 1.0 else 0.0);
+  Bytes.set k.ready i '1'
+
+(* Where the usual lines of a neuron are in the table. *)
+let table_of (layer : layer) k i =
+  if Bytes.unsafe_get k.ready i = '0' then prepare layer.shapes.(i) layer.others.(i) k i;
+  i * slots
+
+(* How much of p f(x) + q h(y) goes through the link. *)
+let[@inline] shared p q = if p *. q >= 0.0 then 0.0 else if Float.abs p < Float.abs q then -.p else q
+
+(* Of a line in the table at o, which is that below f or below -f: its slope and its constant for a factor v of f. *)
+let[@inline] slope_at (t : float array) o v = if v >= 0.0 then v *. t.(o) else -.v *. t.(o + 2)
+let[@inline] constant_at (t : float array) o v = if v >= 0.0 then v *. t.(o + 1) else -.v *. t.(o + 3)
+let[@inline] rounding_at (t : float array) o v = if v >= 0.0 then v *. t.(o) else -.v *. t.(o + 1)
+
+(* What p f(x) + q h(y) is at least, beside the usual lines. *)
+let usual_constant layer (k : known) i p q =
+  if p = 0.0 && q = 0.0 then 0.0
   else begin
-    let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
-    let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
-    let shared = p *. q < 0.0 && alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) in
-    let g = if not shared then 0.0 else if Float.abs p < Float.abs q then -.p else q in
-    let s = if g = 0.0 then 0.0 else slope (difference least most (-.g)) (-.g) k.ld.(i) k.ud.(i) in
-    { g; a = slope f (p +. g) lx ux; b = slope h (q -. g) ly uy; s }
+    let o = table_of layer k i and t = k.table in
+    let g = t.(o + linked) *. shared p q in
+    constant_at t (o + of_x) (p +. g) +. constant_at t (o + of_y) (q -. g) +. constant_at t (o + of_d) (-.g)
+    +. rounding_at t (o + rounded_x) p +. rounding_at t (o + rounded_y) q
   end
 
 (* What p f(x) + q h(y) is at least, beside the lines; g is 0 where f and h are not alike. *)
@@ -114,6 +191,32 @@ let add_row factor row into =
       Array.unsafe_set into i (Array.unsafe_get into i +. (factor *. Array.unsafe_get row i))
     done
 
+let add_sparse_row factor (places : int array) row into =
+  for k = 0 to Array.length places - 1 do
+    let i = Array.unsafe_get places k in
+    into.(i) <- into.(i) +. (factor *. row.(i))
+  done
+
+(* The same for many rows of one length: [factors] times [rows], of which the first [count] of [some] are meant. *)
+let add_rows count (some : int array) factors (rows : float array array) into =
+  let k = ref 0 in
+  while !k + 3 < count do
+    let n0 = some.(!k) and n1 = some.(!k + 1) and n2 = some.(!k + 2) and n3 = some.(!k + 3) in
+    let r0 = rows.(n0) and r1 = rows.(n1) and r2 = rows.(n2) and r3 = rows.(n3) in
+    let f0 : float = factors.(n0) and f1 : float = factors.(n1) and f2 : float = factors.(n2) and f3 : float = factors.(n3) in
+    for i = 0 to Array.length r0 - 1 do
+      Array.unsafe_set into i
+        (Array.unsafe_get into i
+         +. ((f0 *. Array.unsafe_get r0 i) +. (f1 *. Array.unsafe_get r1 i))
+         +. ((f2 *. Array.unsafe_get r2 i) +. (f3 *. Array.unsafe_get r3 i)))
+    done;
+    k := !k + 4
+  done;
+  while !k < count do
+    add_row factors.(some.(!k)) rows.(some.(!k)) into;
+    incr k
+  done
+
 (* A quantity that is to be added on the way: x of neuron i of layer t with the first factor, y with the second. *)
 type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
 
@@ -135,8 +238,9 @@ let given_away f h (k : known) i p q { g; a; b; _ } =
 
 (* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
    ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
-   are those of real units, and [rounded] tells the integer that its factor became. *)
-let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
+   are those of real units, and [rounded] tells the integer that its factor became. [see] is shown the coefficients of the
+   functions of each layer, and their unit. *)
+let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers knowns inputs at p q =
   let count = Array.length layers in
   let p = ref p and q = ref q and hints = ref [] and losses = ref [] and unit = ref (1.0 /. layers.(at).denominator) in
   let beside = ref 0.0 in
@@ -144,52 +248,78 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     let layer = layers.(j) and known : known = knowns.(j) in
     let m = Array.length layer.shapes in
     let width = if j + 1 < count then Array.length layers.(j + 1).shapes else inputs in
-    let largest = ref 0.0 and p_here = !p and q_here = !q and unit_here = !unit in
-    let chosen i f =
-      let pi = !p.(i) and qi = !q.(i) in
+    let p_here = !p and q_here = !q and unit_here = !unit in
+    see j p_here q_here unit_here;
+    let links = Array.make m 0.0 and x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
+    let constants = ref 0.0 and largest = ref 0.0 in
+    for i = 0 to m - 1 do
+      let pi = p_here.(i) and qi = q_here.(i) in
       match choose with
-      | None -> usual f layer.others.(i) known i pi qi
+      | None ->
+          if pi <> 0.0 || qi <> 0.0 then begin
+            let o = table_of layer known i and t = known.table in
+            let g = t.(o + linked) *. shared pi qi in
+            links.(i) <- g;
+            x.(i) <- slope_at t (o + of_x) (pi +. g);
+            y.(i) <- slope_at t (o + of_y) (qi -. g);
+            d.(i) <- slope_at t (o + of_d) (-.g);
+            constants := !constants +. usual_constant layer known i pi qi
+          end
       | Some choose ->
-          let u = !unit in
+          let u = unit_here in
           let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
-          { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u }
-    in
-    let lines = Array.mapi chosen layer.shapes in
-    Array.iteri
-      (fun i line ->
-        beside := !beside +. (unit_here *. constant layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) line);
-        largest := greater !largest (greater (Float.abs line.a) (greater (Float.abs line.b) (Float.abs line.s))))
-      lines;
-    let exact = lines in
-    losses := lazy (
-      let both = Array.mapi (fun i line -> given_away layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) line) exact in
-      (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
+          let line = { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u } in
+          links.(i) <- line.g; x.(i) <- line.a; y.(i) <- line.b; d.(i) <- line.s;
+          constants := !constants +. constant layer.shapes.(i) layer.others.(i) known i pi qi line
+    done;
+    beside := !beside +. (unit_here *. !constants);
+    for i = 0 to m - 1 do
+      largest := greater !largest (greater (Float.abs x.(i)) (greater (Float.abs y.(i)) (Float.abs d.(i))))
+    done;
     (* As few bits as let the products with weights stay machine integers. *)
     let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
     let scale = power_of_two_above (!largest /. Float.ldexp 1.0 (int_of_float bits)) in
+    losses := lazy (
+      let line i = { g = links.(i); a = scale *. x.(i); b = scale *. y.(i); s = scale *. d.(i) } in
+      let both = Array.init m (fun i -> given_away layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) (line i)) in
+      (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
     let p' = Array.make width 0.0 and q' = Array.make width 0.0 in
-    let last = ref (-1) and biases = ref 0.0 in
-    let lines = Array.map (fun l -> { l with a = Float.round (l.a /. scale); b = Float.round (l.b /. scale); s = Float.round (l.s /. scale) }) lines in
-    let through i x y =
-      add_row x layer.rows1.(i) p';
-      add_row y layer.rows2.(i) q';
-      biases := !biases +. (x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))
-    in
-    Array.iteri
-      (fun i { g; a; b; s } ->
-        if g <> 0.0 || a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
-        through i (a +. s) (b -. s))
-      lines;
+    let biases = ref 0.0 and last = ref (-1) and some_x = Array.make m 0 and some_y = Array.make m 0 in
+    let count_x = ref 0 and count_y = ref 0 in
+    let by_x = Array.make m 0.0 and by_y = Array.make m 0.0 in
+    for i = 0 to m - 1 do
+      let a = Float.round (x.(i) /. scale) and b = Float.round (y.(i) /. scale) and s = Float.round (d.(i) /. scale) in
+      x.(i) <- a; y.(i) <- b; d.(i) <- s;
+      if links.(i) <> 0.0 || a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
+      by_x.(i) <- a +. s;
+      by_y.(i) <- b -. s
+    done;
     (match added with
     | Some one when one.layer = j ->
         let factor v = Float.round (v /. (scale *. !unit)) in
-        let x = factor one.factor_x and y = factor one.factor_y in
-        rounded := greater (Float.abs x) (Float.abs y);
-        through one.neuron x y
+        let fx = factor one.factor_x and fy = factor one.factor_y in
+        rounded := greater (Float.abs fx) (Float.abs fy);
+        by_x.(one.neuron) <- by_x.(one.neuron) +. fx;
+        by_y.(one.neuron) <- by_y.(one.neuron) +. fy
     | _ -> ());
-    let hint { g; a; b; s } = { Kernel.link = integer g; slope_x = integer a; slope_y = integer b; slope_d = integer s } in
+    for i = 0 to m - 1 do
+      if by_x.(i) <> 0.0 then (some_x.(!count_x) <- i; incr count_x);
+      if by_y.(i) <> 0.0 then (some_y.(!count_y) <- i; incr count_y);
+      biases := !biases +. (by_x.(i) *. layer.biases1.(i)) +. (by_y.(i) *. layer.biases2.(i))
+    done;
+    (match layer.sparse with
+    | None ->
+        add_rows !count_x some_x by_x layer.rows1 p';
+        add_rows !count_y some_y by_y layer.rows2 q'
+    | Some (places1, places2) ->
+        let add count some by places rows into =
+          for k = 0 to count - 1 do let i = some.(k) in add_sparse_row by.(i) places.(i) rows.(i) into done
+        in
+        add !count_x some_x by_x places1 layer.rows1 p';
+        add !count_y some_y by_y places2 layer.rows2 q');
     let last = !last in
-    hints := lazy (integer scale, List.init (last + 1) (fun i -> hint lines.(i))) :: !hints;
+    let hint i = { Kernel.link = integer links.(i); slope_x = integer x.(i); slope_y = integer y.(i); slope_d = integer d.(i) } in
+    hints := lazy (integer scale, List.init (last + 1) hint) :: !hints;
     unit := !unit *. scale /. layer.denominator;
     beside := !beside +. (!unit *. !biases);
     p := p';
@@ -238,6 +368,16 @@ let multipliers rows limits low high p =
     done
   done;
   found
+
+(* How high the usual lines below p f(x) + q h(y) are at x and y. *)
+let height layer (k : known) i p q x y =
+  if p = 0.0 && q = 0.0 then 0.0
+  else begin
+    let o = table_of layer k i and t = k.table in
+    let g = t.(o + linked) *. shared p q in
+    usual_constant layer k i p q
+    +. (slope_at t (o + of_x) (p +. g) *. x) +. (slope_at t (o + of_y) (q -. g) *. y) +. (slope_at t (o + of_d) (-.g) *. (x -. y))
+  end
 
 (* Coefficients of inputs with so many times the constraints added, and what that adds to a bound. *)
 let constrained rows limits multipliers p =

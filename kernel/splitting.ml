@@ -52,6 +52,7 @@ let halves state known place =
         Tightening.imagine state sides known
     | Neuron (t, i, kind, c) ->
         let k = known.(t) in
+        Relaxing.changed k i;
         (match kind with
         | KX -> if upper then k.lx.(i) <- c else k.ux.(i) <- c
         | KY -> if upper then k.ly.(i) <- c else k.uy.(i) <- c

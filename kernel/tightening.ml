@@ -24,21 +24,25 @@ let interval (k : Relaxing.known) i = function
   | KY -> (k.ly.(i), k.uy.(i))
   | KD -> (k.ld.(i), k.ud.(i))
 
+(* So that the coefficients of the functions before have bits enough. *)
+let factor state t i =
+  let layer = state.layers.(t) in
+  let most = Array.fold_left (fun a b -> Lines.greater a (Float.abs b)) in
+  let largest = most (most 0.0 layer.rows1.(i)) layer.rows2.(i) in
+  Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Lines.greater 1.0 largest)))))
+
 (* A quantity of a neuron, pulled in floats: the factor that it has, what is found, and the bound that it promises. *)
-let pulled state sides knowns t i kind least =
+let pulled ?see state sides knowns t i kind least =
   let layer = state.layers.(t) in
   let sign = if least then 1.0 else -1.0 in
   let x, y = match kind with Kernel.KX -> (1.0, 0.0) | KY -> (0.0, 1.0) | KD -> (1.0, -1.0) in
   let row1 = layer.rows1.(i) and row2 = layer.rows2.(i) in
-  let most = Array.fold_left (fun a b -> Lines.greater a (Float.abs b)) in
-  let largest = most (most 0.0 row1) row2 in
-  (* So that the coefficients of the functions before have bits enough. *)
-  let factor = Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Lines.greater 1.0 largest))))) in
+  let factor = factor state t i in
   let width = if t + 1 < Array.length state.layers then Array.length state.layers.(t + 1).shapes else state.inputs in
   let p = Array.make width 0.0 and q = Array.make width 0.0 in
   Relaxing.add_row (sign *. x *. factor) row1 p;
   Relaxing.add_row (sign *. y *. factor) row2 q;
-  let found = Relaxing.pull state.layers knowns state.inputs t p q in
+  let found = Relaxing.pull ?see state.layers knowns state.inputs t p q in
   let bias = sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))) /. layer.denominator in
   (factor, found, sign *. ((estimated state sides found /. factor) +. bias))
 
@@ -60,7 +64,7 @@ let bound state knowns t i kind least =
   found
 
 (* Whether a promised bound gains enough, or has the neuron no longer bent. *)
-let is_worth state (knowns : Relaxing.known array) t i kind least promised =
+let is_worth ?(least_gain = least_gain) state (knowns : Relaxing.known array) t i kind least promised =
   let low, high = interval knowns.(t) i kind in
   let gain = if least then promised -. low else high -. promised in
   let kinks =
@@ -95,7 +99,7 @@ let walk state (knowns : Relaxing.known array) first attempt =
   done
 
 (* Bounds of all neurons whose functions are bent where they may be. *)
-let tighten state =
+let tighten ?least_gain state =
   let before = left state and known = knowns state and last = Array.length state.layers - 1 in
   let void t =
     Array.iteri
@@ -112,26 +116,30 @@ let tighten state =
   walk state known (last - 1) (fun t i kind least ->
       if not (closed state before) then begin
         let (_, _, promised) as one = pulled state (box state) known t i kind least in
-        if is_worth state known t i kind least promised then begin
+        if is_worth ?least_gain state known t i kind least promised then begin
           keep state known t i kind least one;
           if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
         end
       end);
   known
 
+(* One bound in floats, and what x, y and d say of each other then. *)
+let put (k : Relaxing.known) i kind least v =
+  (match (kind, least) with
+  | Kernel.KX, true -> k.lx.(i) <- v
+  | KX, false -> k.ux.(i) <- v
+  | KY, true -> k.ly.(i) <- v
+  | KY, false -> k.uy.(i) <- v
+  | KD, true -> k.ld.(i) <- v
+  | KD, false -> k.ud.(i) <- v);
+  Relaxing.exchange k i
+
+let is_tighter (k : Relaxing.known) i kind least promised =
+  let low, high = interval k i kind in
+  if least then promised > low else promised < high
+
 (* The same in floats alone, from bounds that are changed. *)
 let imagine state sides (knowns : Relaxing.known array) =
-  let last = Array.length state.layers - 1 in
-  let set (k : Relaxing.known) i kind least v =
-    match (kind, least) with
-    | Kernel.KX, true -> k.lx.(i) <- v
-    | KX, false -> k.ux.(i) <- v
-    | KY, true -> k.ly.(i) <- v
-    | KY, false -> k.uy.(i) <- v
-    | KD, true -> k.ld.(i) <- v
-    | KD, false -> k.ud.(i) <- v
-  in
-  walk state knowns last (fun t i kind least ->
+  walk state knowns (Array.length state.layers - 1) (fun t i kind least ->
       let _, _, promised = pulled state sides knowns t i kind least in
-      let low, high = interval knowns.(t) i kind in
-      if (if least then promised > low else promised < high) then set knowns.(t) i kind least promised)
+      if is_tighter knowns.(t) i kind least promised then put knowns.(t) i kind least promised)

@@ -52,12 +52,14 @@ class Terms:
         return several(self.count(), self.z)
 
     def row(self) -> str:
-        """Weights, in which *K stands for K zeros."""
-        found = list[str]()
-        for _ in range(self.count()):
-            word = next(self.source)
-            found += ["(0)%Z"] * int(word[1:]) if word.startswith("*") else [f"({int(word)})%Z"]
-        return "[" + "; ".join(found) + "]"
+        """Runs of weights: *K stands for K zeros in front of one."""
+        runs = list[tuple[int, list[str]]]()
+        for word in (next(self.source) for _ in range(self.count())):
+            if word.startswith("*") or not runs:
+                runs.append((int(word[1:]) if word.startswith("*") else 0, []))
+            if not word.startswith("*"):
+                runs[-1][1].append(f"({int(word)})%Z")
+        return "[" + "; ".join(f"({zeros}%nat, [{'; '.join(weights)}])" for zeros, weights in runs) + "]"
 
     def rat(self) -> str:
         """A rational number."""

@@ -118,6 +118,19 @@ def test_a_coefficient_that_is_no_number_gets_no_answer(program: Program, poison
         assert ray is None
 
 
+def test_after_its_time_a_solver_answers_nothing_and_then_goes_on() -> None:
+    """Its clock runs on from program to program, which must not take from the time of the next one."""
+    program = Program(np.array([[1.0, 1.0]]), np.array([-np.inf]), np.array([0.5]), np.array([[1.0, 1.0]]))
+    for _ in range(3):
+        duals, points, ray = SOLVER.answer([program], 0.0)[0]
+        assert np.isnan(duals).all()
+        assert np.isnan(points).all()
+        assert ray is None
+        duals, points, ray = SOLVER.answer([program], 10.0)[0]
+        assert points[0].sum() == pytest.approx(0.5)
+        assert duals[0] == pytest.approx(1.0)
+
+
 def test_a_bad_objective_does_not_spoil_its_neighbours() -> None:
     objectives = np.array([[1.0, 1.0], [np.nan, 1.0], [1.0, -1.0]])
     program = Program(np.array([[1.0, 1.0]]), np.array([-np.inf]), np.array([0.5]), objectives)

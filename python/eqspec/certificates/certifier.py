@@ -12,6 +12,7 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -85,8 +86,10 @@ class Certifier:
             self._reading[task] = reading
         return path
 
-    def certify(self, task: Task, result: Result) -> Result:
+    def certify(self, task: Task, result: Result, seconds: float = inf) -> Result:
         """Write the certificate of a decided task, and have it audited: the result, with its path or the reason.
+
+        After so many seconds a proof that is not yet as the auditor takes it is given up, which is then the reason.
 
         A task of which there is no `record` was decided by exact integers, or by a witness that they led to.
         """
@@ -101,7 +104,7 @@ class Certifier:
         try:
             if path is None:
                 return result
-            made = write_certificate(task, result, record, path, self._auditor)
+            made = write_certificate(task, result, record, path, self._auditor, seconds)
             with self._lock:
                 self.made[task.id] = made
             return replace(result, certificate=None if made.reason else str(path), uncertified=made.reason)

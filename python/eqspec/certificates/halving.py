@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates.cached_proof import CachedProof, with_room
+from eqspec.certificates.deadline import Deadline
 
 Array = NDArray[Any]
 Tree = list[tuple[float, float, float]]
@@ -50,12 +51,16 @@ Asking = Generator[list[Node], list[Enclosed], Any]
 """Asks for enclosures of nodes, is given them in the same order, and ends with an answer."""
 
 
-def parts(proof: CachedProof, nodes: Sequence[Node]) -> list[Tree | None]:
-    """For each node the records of a tree below it whose leaves all exclude what is open; None if none is near."""
+def parts(proof: CachedProof, nodes: Sequence[Node], deadline: Deadline) -> list[Tree | None]:
+    """For each node the records of a tree below it whose leaves all exclude what is open; None if none is near.
+
+    IncompleteError if that takes longer than there is time.
+    """
     found: list[Tree | None] = [None] * len(nodes)
     running = dict(enumerate(_parts(proof, node) for node in nodes))
     asked = {number: next(one) for number, one in running.items()}
     while asked:
+        deadline.keep()
         answers = iter(_enclosed(proof, [node for some in asked.values() for node in some]))
         for number, some in list(asked.items()):
             try:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
 from eqspec.certificates.cached_proof import CachedProof, with_room
+from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
 from eqspec.certificates.halving import Tree, parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
@@ -53,8 +54,10 @@ class ProofConstruction:
     those that are met on the way are added. `labels` are the nodes that leaves come from, by their place in the tree.
     """
 
-    def __init__(self, events: Record, proof: CachedProof, rounds: BinaryIO, doubts: Doubts) -> None:
-        self.events, self.proof, self.rounds = events, proof, rounds
+    def __init__(
+        self, events: Record, proof: CachedProof, rounds: BinaryIO, doubts: Doubts, deadline: Deadline
+    ) -> None:
+        self.events, self.proof, self.rounds, self.deadline = events, proof, rounds, deadline
         self.known, self.doubts = frozenset(doubts), set(doubts)
         self.tree: list[tuple[float, float, float]] = []
         self.labels: dict[int, int] = {}
@@ -69,7 +72,7 @@ class ProofConstruction:
         self.parts: dict[int, Tree] = {}
 
     def build(self) -> Array:
-        """The tree (N, 3)."""
+        """The tree (N, 3); IncompleteError if the record lacks something, or the time is over."""
         root = self.proof.root()
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
         if begun and self.helped:
@@ -78,6 +81,7 @@ class ProofConstruction:
             self._take_leaves_apart(root)
         self.todo = [lambda: self._node(ROOT, root, {}, ()) if begun else self._closed(ROOT, root, {})]
         while self.todo:
+            self.deadline.keep()
             self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
 
@@ -85,6 +89,7 @@ class ProofConstruction:
         """What enclosures show on the leaves that assume nothing, by the labels of their nodes: many at a time."""
         leaves = iter(self._leaves(root))
         while waiting := list(islice(leaves, self.proof.batch)):
+            self.deadline.keep()
             wide = with_room(self.proof.reach(*(one for _, one in waiting)))
             done = [self.proof.excluded(wide, o) for o in root.open]
             for b, (one, _) in enumerate(waiting):
@@ -94,7 +99,7 @@ class ProofConstruction:
         """Trees for the leaves on which anything is in doubt, the parts of which exclude all that is open."""
         doubted = {label for label, _ in self.known}
         nodes = {label: node for label, node in self._leaves(root) if label in doubted}
-        found = zip(nodes, parts(self.proof, list(nodes.values())), strict=True)
+        found = zip(nodes, parts(self.proof, list(nodes.values()), self.deadline), strict=True)
         self.parts = {label: tree for label, tree in found if tree is not None}
 
     def _leaves(self, root: Node) -> Iterator[tuple[int, Node]]:
@@ -308,12 +313,12 @@ class ProofConstruction:
 
     def _take_apart(self, node: Node) -> None:
         """A few cuts, or else multipliers of our own; and if these do not suffice, the node is cut where they say."""
-        if (tree := parts(self.proof, [node])[0]) is not None:
+        if (tree := parts(self.proof, [node], self.deadline)[0]) is not None:
             self.tree += tree
             return
         self.settled += 1
         for again in range(2):
-            program = Settling(self.proof, node, self.proof.reach(node), self.solver)
+            program = Settling(self.proof, node, self.proof.reach(node), self.solver, self.deadline)
             if (found := self._contradicting(node, program.contradiction())) is not None:
                 self._last(found, node)
                 return

@@ -27,6 +27,7 @@ from eqspec.audit.forms import Form, join
 from eqspec.audit.functions import Relaxation
 from eqspec.audit.proof import Node, Proof
 from eqspec.audit.reading import Both
+from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.fact_multipliers import Found, LastLayerFacts
 from eqspec.lp import HighsSolver
 
@@ -49,10 +50,11 @@ class _Program:
 
 
 class Settling:
-    """The program of one node under an assumption."""
+    """The program of one node under an assumption. Once the deadline is over it ends with IncompleteError."""
 
-    def __init__(self, proof: Proof, node: Node, reached: Reached, solver: HighsSolver) -> None:
+    def __init__(self, proof: Proof, node: Node, reached: Reached, solver: HighsSolver, deadline: Deadline) -> None:
         self.proof, self.node, self.reached, self.solver = proof, node, reached, solver
+        self.deadline = deadline
         self.obligation = proof.obligations[node.open[0]]
         every = np.arange(LastLayerFacts(proof, node.open[0]).facts)
         form, kinds = reached.facts(self.obligation, proof.region, every)
@@ -166,7 +168,8 @@ class Settling:
 
     def _answer(self, matrix: Array, need: Array, aims: Array) -> tuple[Array, Array]:
         program = _Program(matrix, need, np.full(len(need), np.inf), aims)
-        duals, points, _ = self.solver.answer([program])[0]
+        duals, points, _ = self.solver.answer([program], self.deadline.left)[0]
+        self.deadline.keep()
         return duals, points
 
     def _found(self, wanted: Array, y: Array) -> Found:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -20,6 +21,7 @@ from eqspec.audit.certificate import FORMAT, GRIDS
 from eqspec.audit.opening import Balances
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
 from eqspec.networks.balancing import Balance, balanced
@@ -51,11 +53,13 @@ class Certificate:
     seconds: float = 0.0
 
 
-def write_certificate(task: Task, result: Result, record: Path | None, path: Path, auditor: Auditor) -> Certificate:
+def write_certificate(
+    task: Task, result: Result, record: Path | None, path: Path, auditor: Auditor, seconds: float = inf
+) -> Certificate:
     """Write the certificate of a decided task from what the core recorded; without a record, of one decided exactly.
 
     The file appears under its name only when the auditor has accepted it; before it is called `.part`, and what had
-    that name is gone.
+    that name is gone. `seconds` is what may be spent on a proof until it is as the auditor takes it, without the audit.
     """
     for name, network in ((task.reference_name, task.reference), (task.candidate_name, task.candidate)):
         if isinstance(network, DerivedNetwork):
@@ -72,7 +76,7 @@ def write_certificate(task: Task, result: Result, record: Path | None, path: Pat
             first, second = (tuple(tuple(k.tolist()) for k in one) for one in balances)
             told: Balances = (first, second)
             header = _header(data, result, **({"balances": told} if any(told) else {}))
-            answer = _proved(data, bent(task, balances), told, header, record, part, auditor)
+            answer = _proved(data, bent(task, balances), told, header, record, part, auditor, seconds)
         else:
             _write(part, _header(data, result))
             answer = auditor.ask(part, Path.cwd())
@@ -116,14 +120,16 @@ def _proved(
     record: Path,
     part: Path,
     auditor: Auditor,
+    seconds: float,
 ) -> Answer:
     """Written until it is accepted: each draft settles what leaves of the one before do not show."""
     doubts: Doubts = set()
+    deadline = Deadline(seconds)
     with Record(record) as events:
         for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = ProofConstruction(events, _proof(data, bent, balances), rounds, doubts)
+                draft = ProofConstruction(events, _proof(data, bent, balances), rounds, doubts, deadline)
                 tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)

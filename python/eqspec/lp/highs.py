@@ -17,6 +17,8 @@ that each objective starts from the last basis.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
+from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
 import highspy
@@ -72,15 +74,22 @@ class HighsSolver:
             if self._highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
                 raise RuntimeError(f"HiGHS {self._highs.version()} does not take the option {name} = {value!r}")
 
-    def answer(self, programs: Sequence[LinearProgram]) -> list[LpAnswer]:
+    def answer(self, programs: Sequence[LinearProgram], seconds: float = inf) -> list[LpAnswer]:
         """For each program: multipliers (J, m), points (J, n) and, if the constraints are contradictory, a ray (m,).
+
+        After so many seconds, for all programs together, there are no more answers.
 
         A row of NaN means "no answer". A ray y is handed on only if, in floats, ||M^T y||_1 + sum max(y_i lower_i,
         y_i upper_i) < 0; then the multipliers that were not reached stay NaN.
         """
-        return [self._answer(p.matrix, p.lower, p.upper, p.objectives) for p in programs]
+        # The clock of HiGHS runs on from program to program, and its limit is a time on this clock.
+        limit = self._highs.getRunTime() + seconds
+        if self._highs.setOptionValue("time_limit", limit) != highspy.HighsStatus.kOk:
+            raise RuntimeError(f"HiGHS {self._highs.version()} does not take the option time_limit = {limit!r}")
+        end = monotonic() + seconds
+        return [self._answer(p.matrix, p.lower, p.upper, p.objectives, end) for p in programs]
 
-    def _answer(self, matrix: Array, lower: Array, upper: Array, objectives: Array) -> LpAnswer:
+    def _answer(self, matrix: Array, lower: Array, upper: Array, objectives: Array, end: float) -> LpAnswer:
         rows, columns = matrix.shape
         duals = np.full((len(objectives), rows), np.nan)
         points = np.full((len(objectives), columns), np.nan)
@@ -94,6 +103,8 @@ class HighsSolver:
         for index, objective in enumerate(objectives):
             if not np.isfinite(objective).all():
                 continue
+            if monotonic() >= end:
+                break
             if not passed:
                 passed = self._pass(matrix, lower, upper, objective, -cube, cube)
                 if not passed:

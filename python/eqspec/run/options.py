@@ -77,8 +77,7 @@ class Options:
     def chosen(self, task: Task) -> dict[str, Any]:
         """What the settings for a task say, by name; with a certifier also a new file for the record of its proof."""
         budget = task.budget
-        timeout = budget.timeout if self.timeout is None else self.timeout
-        chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": inf if timeout is None else timeout}
+        chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": self.seconds(task)}
         if threads := self.threads or budget.threads:
             chosen["threads"] = threads
         if memory := self.memory or budget.memory:
@@ -91,13 +90,17 @@ class Options:
             chosen["record"] = record
         return chosen
 
+    def seconds(self, task: Task) -> float:
+        """What a task may take; inf for no limit."""
+        timeout = task.budget.timeout if self.timeout is None else self.timeout
+        return inf if timeout is None else timeout
+
     def effort(self, task: Task) -> Effort:
         """The limits on a task, as the cache compares them."""
-        timeout = task.budget.timeout if self.timeout is None else self.timeout
         threads = self.threads or task.budget.threads or cores()
         memory = self.memory or task.budget.memory or MEMORY
         boxes = inf if self.boxes is None else self.boxes
-        return Effort(inf if timeout is None else timeout, threads, boxes, memory)
+        return Effort(self.seconds(task), threads, boxes, memory)
 
     def record(self, task: Task) -> dict[str, Any]:
         """These options as the `settings` of a result. None stands for no limit, or one thread per core."""

@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
+from eqspec.certificates import Certifier
 from eqspec.certificates.facts import Behind, FactNumbers
 from eqspec.certificates.proof_construction import add_leaf, shortened
 from eqspec.property import Confidence, Epsilon
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
-from eqspec.tasks.task import LinearConstraint
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
@@ -111,6 +115,29 @@ def test_what_the_search_proves_by_a_hair_is_settled(
     assert made is not None
     assert made.reason is None
     assert unpack(made.path).rounds
+
+
+class Hasty:
+    """Has certificates written in no time at all."""
+
+    def __init__(self, certifier: Certifier) -> None:
+        self.record, self._certifier = certifier.record, certifier
+
+    def certify(self, task: Task, result: Result, seconds: float) -> Result:
+        """Whatever the task has."""
+        assert seconds == 60.0
+        return self._certifier.certify(task, result, 0.0)
+
+
+def test_a_proof_that_is_not_written_in_time_is_given_up(tmp_path: Path) -> None:
+    """The verdict stays, and so does what was written in time."""
+    task = close(6, tmp_path, Epsilon(Fraction(16, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
+    with Certifier(tmp_path / "certificates") as certifier:
+        result = Runner(Options(threads=1, timeout=60.0, certifier=Hasty(certifier))).run(task)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert result.certificate is None
+    assert "writing it was stopped after 0 s" in str(result.uncertified)
+    assert not list((tmp_path / "certificates").glob("*.eqcert*"))
 
 
 @pytest.mark.parametrize("claim", [Epsilon(Fraction(1)), Epsilon(Fraction(1), "l2")])

@@ -1,0 +1,203 @@
+(* What floats foresee of a node, and the few exact bounds that make it true.
+
+   The kernel's arithmetic costs many times that of floats. So all bounds of a node are found in floats first, from those
+   that floats found of the node above it. Only if they promise that everything is excluded, exact bounds are asked for,
+   and only of what this rests on: going back from the rows, the heights of lines tell by how much a row would be lower if
+   a neuron had the bounds that are known already, and what all together stays within the room that is left is dropped. *)
+
+open Attempts
+
+(* Rows, and which of their bounds would exclude one of these obligations. Of the guard only rows of two classes are bounded
+   by themselves: groups of more serve in sums. *)
+let wanted state obligations =
+  let few (q : Kernel.limit) =
+    let row = state.layers.(0).Relaxing.rows1.(Reader.int_of_nat q.neuron_of) in
+    Array.fold_left (fun c a -> if a <> 0.0 then c + 1 else c) 0 row <= 2
+  in
+  let of_limit (q : Kernel.limit) =
+    let i = Reader.int_of_nat q.neuron_of in
+    let differences = match q.kind_of with KY -> [ (i, Kernel.KD, true); (i, Kernel.KD, false) ] | _ -> [] in
+    (i, q.kind_of, not q.at_least) :: differences
+  in
+  List.sort_uniq compare (List.concat_map (fun o -> List.concat_map of_limit (List.filteri (fun n q -> n = 0 || few q) o)) obligations)
+
+type t = {
+  known : Relaxing.known array;
+  rooms : (Kernel.obligation * float) list; (* of the obligations that are excluded: by how much *)
+  remaining : Kernel.obligation list;
+  crossed : bool; (* some bounds contradict each other *)
+}
+
+(* By how much bounds of rows exclude an obligation, at most 0 if they do not. *)
+let room (k : Relaxing.known) (obligation : Kernel.obligation) =
+  let of_limit (q : Kernel.limit) =
+    let low, high = Tightening.interval k (Reader.int_of_nat q.neuron_of) q.kind_of and value = Z.to_float q.value_of in
+    if q.at_least then value -. high else low -. value
+  in
+  List.fold_left (fun most q -> Lines.greater most (of_limit q)) neg_infinity obligation
+
+(* All bounds of the node at hand in floats, which its parts begin with. *)
+let foresee state =
+  let now = knowns state and sides = box state in
+  let known =
+    match state.foreseen with
+    | Some above :: _ ->
+        let known = Array.map Relaxing.copy above in
+        Array.iteri (fun t k -> Relaxing.meet_into k now.(t)) known;
+        known
+    | _ -> now
+  in
+  Tightening.imagine state sides known;
+  let obligations = (top state).open0 in
+  List.iter
+    (fun (i, kind, least) ->
+      let _, _, promised = Tightening.pulled state sides known 0 i kind least in
+      if Tightening.is_tighter known.(0) i kind least promised then Tightening.put known.(0) i kind least promised)
+    (wanted state obligations);
+  (match state.foreseen with _ :: others -> state.foreseen <- Some known :: others | [] -> ());
+  let crossed_in (k : Relaxing.known) =
+    let rec from i = i < Array.length k.lx && (Relaxing.crossed k i || from (i + 1)) in
+    from 0
+  in
+  let rooms = List.map (fun o -> (o, room known.(0) o)) obligations in
+  { known; rooms = List.filter (fun (_, r) -> r > 0.0) rooms;
+    remaining = List.filter_map (fun (o, r) -> if r > 0.0 then None else Some o) rooms;
+    crossed = Array.exists crossed_in known }
+
+let kinds = [| Kernel.KX; KY; KD |]
+
+(* Which sides of a bound count: of a neuron that is not bent only those with a kink between what is known and what is
+   foreseen, else those that are tighter. *)
+let sides_of state (known : Relaxing.known) (now : Relaxing.known) t i kind =
+  let low, high = Tightening.interval known i kind and low', high' = Tightening.interval now i kind in
+  let layer = state.layers.(t) in
+  let bent (f : Lines.shape) =
+    if Lines.bent f low high then (low > low', high < high')
+    else
+      let crossed test = Array.exists (fun (b, s) -> s <> 0.0 && test b) f.kinks in
+      (crossed (fun b -> low' < b && b <= low), crossed (fun b -> high <= b && b < high'))
+  in
+  let lower, upper =
+    match kind with
+    | Kernel.KX -> bent layer.shapes.(i)
+    | KY -> bent layer.others.(i)
+    | KD -> (low > low', high < high')
+  in
+  (if lower then [ true ] else []) @ if upper then [ false ] else []
+
+(* The part of the room that may be lost by what is dropped. *)
+let most_lost = 0.5
+
+(* The bounds that the rows rest on, from where they are known now, with the pulls that show them. *)
+let needed state { known; rooms; _ } (now : Relaxing.known array) =
+  let count = Array.length state.layers and sides = box state in
+  let width t = Array.length state.layers.(t).shapes in
+  let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
+  let pulls = Hashtbl.create 997 in
+  (* As foreseen, but for one of x, y and d. *)
+  let without = Array.init 3 (fun kind -> Array.mapi (fun t (f : Relaxing.known) ->
+    let k : Relaxing.known = now.(t) in
+    let f = { f with table = Array.copy f.table; ready = Bytes.make (width t) '0' } in
+    match kind with
+    | 0 -> { f with lx = k.lx; ux = k.ux }
+    | 1 -> { f with ly = k.ly; uy = k.uy }
+    | _ -> { f with ld = k.ld; ud = k.ud }) known) in
+  let gain t kind i =
+    let low, high = Tightening.interval known.(t) i kinds.(kind) and low', high' = Tightening.interval now.(t) i kinds.(kind) in
+    Lines.greater 0.0 (low -. low') +. Lines.greater 0.0 (high' -. high)
+  in
+  let gains = Array.init count (fun t -> let m = width t in Array.init (3 * m) (fun n -> gain t (n / m) (n mod m))) in
+  let some = Array.init count (fun t ->
+    let m = width t and g = gains.(t) in
+    Array.init m (fun i -> g.(i) > 0.0 || g.(m + i) > 0.0 || g.((2 * m) + i) > 0.0)) in
+  let see weight j p q unit =
+    let layer = state.layers.(j) and k = known.(j) and into = losses.(j) in
+    let m = width j in
+    for i = 0 to m - 1 do
+      let pi = p.(i) and qi = q.(i) in
+      if pi <> 0.0 || qi <> 0.0 then begin
+        let x1 = k.lx.(i) and x2 = k.ux.(i) in
+        let y1 = x1 -. k.ld.(i) and y2 = x2 -. k.ud.(i) in
+        let both_heights k = Relaxing.height layer k i pi qi x1 y1 +. Relaxing.height layer k i pi qi x2 y2 in
+        let heights = if some.(j).(i) then both_heights k else 0.0 in
+        for kind = 0 to 2 do
+          let n = (kind * m) + i in
+          if gains.(j).(n) > 0.0 then
+            into.(n) <- into.(n) +. (weight *. unit *. Lines.greater 0.0 (0.5 *. (heights -. both_heights without.(kind).(j))))
+        done
+      end
+    done
+  in
+  let look weight t i kind least =
+    let one = Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least in
+    Hashtbl.replace pulls (t, i, kind, least) one
+  in
+  List.iter (fun (o, room) -> List.iter (fun (i, kind, least) -> look (1.0 /. room) 0 i kind least) (wanted state [ o ])) rooms;
+  let share = most_lost /. float_of_int (max 1 (count - 1)) in
+  for t = 1 to count - 1 do
+    let m = width t in
+    let some = List.filter (fun n -> losses.(t).(n) > 0.0) (List.init (3 * m) Fun.id) in
+    let lost = ref 0.0 in
+    List.iter
+      (fun n ->
+        let loss = losses.(t).(n) in
+        lost := !lost +. loss;
+        if !lost > share then begin
+          let kind = n / m and i = n mod m in
+          let weight = loss /. gains.(t).(n) in
+          List.iter (look weight t i kinds.(kind)) (sides_of state known.(t) now.(t) t i kinds.(kind))
+        end)
+      (List.sort (fun a b -> compare losses.(t).(a) losses.(t).(b)) some)
+  done;
+  pulls
+
+(* Tell the kernel of these bounds, and of the rows; true if that closes the node. *)
+let comes_true state ({ known; rooms; _ } as foreseen) =
+  let before = left state and last = Array.length state.layers - 1 in
+  if last > 0 then take state (RForward state.naturals.(last));
+  let now = knowns state in
+  let pulls = needed state foreseen now in
+  for t = last - 1 downto 1 do
+    for i = 0 to Array.length state.layers.(t).shapes - 1 do
+      List.iter
+        (fun (kind, least) ->
+          match Hashtbl.find_opt pulls (t, i, kind, least) with
+          | Some one ->
+              let low, high = Tightening.interval known.(t) i kind in
+              if Tightening.is_worth state now t i kind least (if least then low else high) then
+                Tightening.keep state now t i kind least one
+          | None -> ())
+        [ (Kernel.KD, true); (KD, false); (KX, true); (KX, false); (KY, true); (KY, false) ]
+    done
+  done;
+  List.iter (fun (i, kind, least) -> ignore (Tightening.bound state now 0 i kind least)) (wanted state (List.map fst rooms));
+  take state RDone;
+  closed state before
+
+(* Of a node that stays open: neurons that floats foresee to be bent no more are told to be so, where a pull from what is
+   known shows it, since everything below rests on them. *)
+let settle_phases state ({ known; _ } : t) =
+  let last = Array.length state.layers - 1 and sides = box state in
+  if last > 0 then begin
+    take state (RForward state.naturals.(last));
+    let now = knowns state in
+    for t = last - 1 downto 1 do
+      let f = known.(t) and k = now.(t) in
+      Array.iteri
+        (fun i shape ->
+          let settle kind (shape : Lines.shape) =
+            let low, high = Tightening.interval f i kind and low', high' = Tightening.interval k i kind in
+            if Lines.bent shape low' high' && not (Lines.bent shape low high) then
+              List.iter
+                (fun least ->
+                  let (_, _, promised) as one = Tightening.pulled state sides now t i kind least in
+                  let low, high = if least then (promised, high') else (low', promised) in
+                  if Tightening.is_tighter k i kind least promised && not (Lines.bent shape low high) then
+                    Tightening.keep state now t i kind least one)
+                (sides_of state f k t i kind)
+          in
+          settle Kernel.KX shape;
+          settle KY state.layers.(t).others.(i))
+        state.layers.(t).shapes
+    done
+  end
