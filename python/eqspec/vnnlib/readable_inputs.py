@@ -57,7 +57,10 @@ def _in_floats(inputs: Inputs, equation: Comparison) -> bool:
     """With whole coefficients: the file may have written others, of which no more is known."""
     terms = equation.coefficients.items()
     by = lcm(equation.bound.denominator, *(c.denominator for _, c in terms))
-    return sum(float(c * by) * float(_value(inputs, e)) for e, c in terms) == float(equation.bound * by)
+    try:
+        return sum(float(c * by) * float(_value(inputs, e)) for e, c in terms) == float(equation.bound * by)
+    except OverflowError:  # numbers that no float holds
+        return False
 
 
 def _value(inputs: Inputs, element: Element) -> Fraction:

@@ -250,3 +250,10 @@ def test_printed_inputs_meet_equations(equations: tuple[str, str], met: bool, fo
         text = re.sub(r"(\d) X", r"\1 * X", said)
         text = re.sub(r"(?<![\w.])\d[\d.]*", lambda literal: f"number('{literal[0]}')", text)
         assert eval(text, {"number": number}, values) is (met or number is float)
+
+
+def test_an_equation_in_numbers_that_no_float_holds(folder: Path) -> None:
+    query = folder / "query.vnnlib"
+    query.write_text(SINGLE + "(assert (== (* 1e320 X_0) 1e319)) (assert (>= Y_0 -1000))", encoding="utf-8")
+    found = answer(query, {"f": folder / "f.onnx"}, timeout=15)
+    assert found.assignment is not None and "(X_0 0.1)" in found.assignment.written()
