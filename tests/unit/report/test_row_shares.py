@@ -19,7 +19,7 @@ from eqspec.tasks.question import question
 from eqspec.tasks.result import Result
 from eqspec.tasks.result_schema import result_schema
 from eqspec.tasks.row_groups import row_groups
-from eqspec.tasks.row_source import RowSource
+from eqspec.tasks.row_source import Choice, RowSource
 from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import identity, task
 
@@ -69,9 +69,10 @@ def test_the_curve_is_between_what_is_proved_and_what_is_refuted() -> None:
     assert open_2 - open_1 == 0.5 * whole
 
 
-def drawn(kinds: list[str], taken: int) -> list[Result]:
-    """The same rows, drawn from a table."""
-    asked = question(task(identity(2), identity(2), row_source=RowSource("t.csv", 500, taken, "sampled", seed=3)))
+def drawn(kinds: list[str], taken: int, choice: Choice = "sampled") -> list[Result]:
+    """The same rows, drawn from a table, or named by the spec."""
+    seed = 3 if choice == "sampled" else None
+    asked = question(task(identity(2), identity(2), row_source=RowSource("t.csv", 500, taken, choice, seed=seed)))
     return [replace(result, question=asked) for result in over_rows(kinds)]
 
 
@@ -82,6 +83,9 @@ def test_what_is_said_of_events() -> None:
     ((_, _, said),) = row_shares(drawn(["proved"] * 96 + ["vacuous"] * 4, 100))[0].lines
     assert said[1] == "at least 96.9 % of those that are not vacuous"  # 0.05 ** (1 / 96)
     assert row_shares(drawn(["refuted"] * 3, 3))[0].lines[0][2] == ()
+    ((_, counts, said),) = row_shares(drawn(["proved"] * 3, 3, "listed"))[0].lines
+    assert counts == "3 of 3 listed rows proved"
+    assert said == ("at least 36.8 % of such events, 95 % confidence, if the rows were drawn alike and not chosen",)
 
 
 def test_rows_that_never_ran_count_against_it() -> None:
