@@ -13,7 +13,7 @@ LEAST: dict[str, float] = {
     "checked": 0.4,
     "read by the auditor": 0.1,
     "refused by the auditor": 0.2,
-    "spoiled training": 0.005,
+    "spoiled training": 0.004,
     "initialisers listed": 0.05,
     **{f"operator {name}": 0.0015 if name in SINCE else 0.004 for name in GENERATORS},
     **{f"opset {opset}": 0.02 for opset in OPSETS},

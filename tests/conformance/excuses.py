@@ -51,6 +51,7 @@ REFUSALS: dict[str, str] = {
     r"windows of .* do not fit": "windows larger than what they lie on, of which only a rounding up makes one",
     r"runtimes may take either|where runtimes differ": "which entry is the nearest, or stands beyond a border",
     r"are the largest depends|order of what it gives": "places of sorted entries, which jump, or of no order",
+    r"has no spatial axes": "images without entries",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""
@@ -85,6 +86,7 @@ REFERENCE_BUGS = (
     Bug("AveragePool", "with pads that differ before and behind, padding is counted"),
     Bug("ConvTranspose", "every group gets the bias of the first"),
     Bug("GridSample", "coordinates are computed in float32, also of double"),
+    Bug("Unique", "along an axis, in the order of appearance, it takes places of slices for those of numbers"),
     Bug("Erf", "it is computed in float32, also of double"),
     Bug("Gelu", "it is computed in float32, also of double"),
     Bug("GroupNormalization", "it is computed in float32, its `stash_type`, also of double", 21),

@@ -150,7 +150,7 @@ class Comparison:
         assert self._precision is not None
         excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
         far = excess > _FAR * radius
-        self._far.extend(bool(row) for row in far.any(axis=1))
+        self._far += [bool(row.any()) for row in far]
         if len(self._far) >= _FEWEST and 2 * sum(self._far) > len(self._far) and far.any():
             row, output = (int(i) for i in np.argwhere(far)[0])
             raise self._disagreement(points, found, (row, output, float(radius[row, output])))

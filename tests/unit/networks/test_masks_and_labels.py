@@ -219,7 +219,7 @@ HIDING = {
 }  # fmt: skip
 
 
-def hidden(hiding: list[NodeProto], change: float = 0.0) -> onnx.ModelProto:
+def hidden(hiding: list[NodeProto], change: float = 0.0, low: float = -np.inf) -> onnx.ModelProto:
     """Attention of two rows over four numbers that hides those above a half."""
     nodes = [
         node("Greater", ["x", "half"], "c"),
@@ -232,24 +232,26 @@ def hidden(hiding: list[NodeProto], change: float = 0.0) -> onnx.ModelProto:
     constants = {
         "half": np.array(0.5, np.float32),
         "two": np.array(2, np.float32),
-        "low": LOW,
+        "low": np.array(low, np.float32),
         "none": np.zeros((), np.float32),
     }
     constants |= {"q": weights(2, 4), "v": weights(4, 2) + np.float32(change), "first": np.array([0])}
     return model(nodes, constants | {"late": np.array([False, False, False, True])}, (1, 2, 4))
 
 
-@pytest.mark.parametrize("name", HIDING)
-def test_masks_that_depend_on_the_input(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "low"), [*((name, -np.inf) for name in HIDING), ("added", -1e9), ("chosen", -3.4e38), ("added", -3.4e38)]
+)
+def test_masks_that_depend_on_the_input(name: str, low: float, tmp_path: Path) -> None:
     """Against onnxruntime at random points, with claims that hold and that do not, on both sides of a threshold."""
     hiding = HIDING[name]
-    path, other = (save(tmp_path, hidden(hiding, c), f"{c}.onnx") for c in (0.0, 1e-2))
+    path, other = (save(tmp_path, hidden(hiding, c, low), f"{c}.onnx") for c in (0.0, 1e-2))
     network = read_network(path)
     points = np.random.default_rng(3).normal(size=(40, 8)).astype(np.float32).astype(float)
     points[:, ::4] = -1.0  # one entry of each row is always shown
     found = np.array([Session(network).run(point) for point in points])
     np.testing.assert_allclose(network.evaluate(points), found, rtol=1e-5, atol=1e-5)
-    for shown in (-1.0, 0.9):
+    for shown in (0.9, -1.0)[: 2 if name == "chosen" and low == -np.inf else 1]:
         lower, upper = (np.array([-1.0, shown, 0.0, -0.7] * 2) + c for c in (-0.01, 0.01))
         assert eqspec.verify(path, other, lower, upper, Epsilon("1.1e-2"), timeout=20).verdict is Verdict.EQUIVALENT
         assert eqspec.verify(path, other, lower, upper, Epsilon("9e-3"), timeout=20).verdict is Verdict.DIFFERENT

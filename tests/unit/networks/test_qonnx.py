@@ -77,6 +77,14 @@ def test_one_bit(tmp_path: Path, domain: str, operator: str) -> None:
         assert np.array_equal(exactly(network, TIES), expected)
 
 
+def test_a_scale_of_whole_numbers(tmp_path: Path) -> None:
+    """As the converter of QKeras writes that of binary weights."""
+    nodes = [node("Quant", ["x", "s", "z", "b"], "y", domain=DOMAINS[0], signed=1, narrow=0, rounding_mode="ROUND")]
+    parameters = {**numbers(z=0.0, b=4), "s": np.array(2, np.int64)}
+    network = read(tmp_path, nodes, parameters, 1, len(TIES))
+    assert np.array_equal(exactly(network, TIES), int_quant(TIES.astype(float), 2.0, 0.0, 4, 1, 0, "ROUND"))
+
+
 def test_bipolar(tmp_path: Path) -> None:
     scales = np.array([0.5, 0.3], np.float32)
     nodes = [node("BipolarQuant", ["x", "s"], "y", domain=DOMAINS[1])]

@@ -176,8 +176,10 @@ def along(parameter: Array, shape: tuple[int, ...], axis: int, block: int = 0) -
 
 
 def scales(call: OperatorCall, index: int) -> Array:
-    """An input that holds scales: positive numbers, known exactly."""
-    found = call.number(index)
+    """An input that holds scales: positive numbers, known exactly. QKeras writes a scale of 1 as an integer."""
+    whole = call.value(index)
+    is_whole = isinstance(whole, np.ndarray) and whole.dtype.kind in "iu"
+    found = Enclosure(_small(call.whole(index))) if is_whole else call.number(index)
     if found.error is not None:
         raise UnreadableError(f"input {index} ({call.node.input[index]!r}), a scale, is computed", _STORE)
     if found.value.size == 0 or not (found.value > 0).all():

@@ -27,11 +27,15 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import NONE, Dense, Indices, Matrix, Selection, Tiled, check_value
 from eqspec.networks.operators import functions, pooling, variable_products
+from eqspec.networks.quantiser import Quantiser
 from eqspec.networks.runtime_functions import ROUNDINGS, missing
 from eqspec.networks.softmax_tree import Plan, Sum, plan
+from eqspec.networks.units import Units
 
 _MASKING = 2.0**26
 """A weight of a score that is as large as that is one of a mask."""
+_NOTHING = 1e-300
+"""More than e^-1000."""
 _HIDDEN = 1000.0
 """What is that far below the largest constant of its run is no bias but a mask; e^-1000 is no float."""
 
@@ -46,7 +50,7 @@ def softmax(x: Affine, covered: int, *, logarithm: bool) -> Affine:
     if not logarithm and not x.unit and (halves := _masks_apart(x)) is not None:
         rows = (x.size // covered, covered)
         scores, masks = (af.rearrange(v, lambda p: p.reshape(rows)) for v in halves)
-        made = shares(scores, _of("exp", masks))
+        made = shares(scores, _factors(masks))
         return af.rearrange(made, lambda p: p.reshape(shape))
     order = _hidden_first(x, covered)
     x = af.rearrange(x, lambda _: order)
@@ -70,9 +74,42 @@ def _masks_apart(x: Affine) -> tuple[Affine, Affine] | None:
             error = None if a.error is None else np.where(here, a.error, 0.0)
             return en.enclose(np.where(here, a.value, 0.0), error)
 
-        parts = tuple(af.Part(part.units, _with(part.matrix, kept)) for part in x.parts)
-        halves.append(Affine(parts, kept(x.bias), roundings=x.roundings))
+        parts = [af.Part(part.units, _with(part.matrix, kept)) for part in x.parts]
+        some = [part for part in parts if mx.numbers(part.matrix).value.any()] or parts[:1]
+        halves.append(Affine(tuple(some), kept(x.bias), roundings=x.roundings))
     return halves[0], halves[1]
+
+
+def _factors(masks: Affine) -> Affine:
+    """e^t. Of t = b + w c, where c is 0 or 1, that is affine: e^b + c (e^(b + w) - e^b).
+
+    It is written so where both exponents are 0 or so low that nothing is left, because no sum of large numbers is 0 to
+    all digits in bounds.
+    """
+    matrix, units = masks.matrix, masks.parts[0].units
+    if not isinstance(matrix, Selection) or not masks.exact or not _are_truth_values(units):
+        return _of("exp", masks)
+    ends = masks.bias.value, masks.bias.value + matrix.scale.value
+    if not all(((end == 0.0) | (end <= -_HIDDEN)).all() for end in ends):
+        return _of("exp", masks)
+    first, second = (Enclosure(np.where(end == 0.0, 1.0, 0.0), np.where(end == 0.0, 0.0, _NOTHING)) for end in ends)
+    flags = af.select(units, matrix.index)
+    return af.shift(af.scale(flags, en.add(second, en.negate(first))), first)
+
+
+def _are_truth_values(units: Units) -> bool:
+    """Whether units are 0 or 1: what is positive of signs, or levels of one bit."""
+    if isinstance(units.function, Curves):
+        found = [Quantiser.of(kind) for kind in units.function.kinds if kind.name == "quantiser"]
+        bits = all((q.low, q.high, q.unit, q.base) == (0, 1, 1.0, 0.0) for q in found)
+        return bits and len(found) == len(units.function.kinds)
+    signs = [block.parts[0].units.function for block in units.blocks if block.matrix is not None and block.exact]
+    one_by_one = all(
+        isinstance(b.matrix, Selection) and (b.matrix.scale.value == 1.0).all() and not b.bias.value.any()
+        for b in units.blocks
+    )
+    are_signs = all(isinstance(f, Curves) and all(kind.name == "sign" for kind in f.kinds) for f in signs)
+    return units.function == "relu" and 0 < len(signs) == len(units.blocks) and one_by_one and are_signs
 
 
 def _with(matrix: Matrix, f: Callable[[Enclosure], Enclosure]) -> Matrix:
