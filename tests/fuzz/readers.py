@@ -27,8 +27,8 @@ from eqspec.audit.reading import File, Number
 from eqspec.draft.data import read_data
 from eqspec.draft.scalings import beside
 from eqspec.errors import EqspecError
-from eqspec.networks import read_network
-from eqspec.networks.operators import OPERATORS
+from eqspec.networks import Dequantised, read_network
+from eqspec.networks.operators import OPERATORS, QUANTISING
 from eqspec.property import Confidence
 from eqspec.vnnlib.answering import answer
 from eqspec.vnnlib.reading import read_text
@@ -39,6 +39,7 @@ from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.firmware.written import Activation, Dense, Fixed, Written
 from unit.networks.models import model, node
+from unit.networks.test_dequantised import CASES as INTEGER_ENDS
 from unit.networks.test_nnet import GOOD as NNET
 
 REFUSALS = (EqspecError, Refused)
@@ -133,6 +134,17 @@ def _graph(rng: Random) -> bytes:
     while True:
         try:
             content: bytes = damaged_model(rng, one(rng, models()), list(OPERATORS)).SerializeToString()
+        except (ValueError, TypeError):  # protobuf itself does not take it
+            continue
+        return content
+
+
+def _integer_graph(rng: Random) -> bytes:
+    """One with integers at its ends, some of whose parts are damaged."""
+    while True:
+        try:
+            proto = one(rng, [proto for proto, _ in INTEGER_ENDS.values()])
+            content: bytes = damaged_model(rng, proto, list(QUANTISING)).SerializeToString()
         except (ValueError, TypeError):  # protobuf itself does not take it
             continue
         return content
@@ -243,6 +255,7 @@ def _project_with(path: Path) -> object:
 READERS: dict[str, Reader] = {
     "certificate": Reader("c.eqcert", _certificate, _audited),
     "onnx graphs": Reader("n.onnx", _graph, read_network),
+    "dequantised graphs": Reader("n.onnx", _integer_graph, partial(read_network, dequantised=Dequantised())),
     "audited graphs": Reader("n.onnx", _graph, _read_by_the_auditor),
     "onnx bytes": Reader(
         "n.onnx", lambda rng: damaged_bytes(rng, one(rng, models()).SerializeToString()), read_network

@@ -205,7 +205,8 @@ fn a_mean_of_squares_never_leaves_what_its_root_is_defined_on() {
         let pair = Pair::of_steps(INPUTS, first.clone(), second.clone(), Vec::new()).expect("two programs");
         let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (0.3 * c - radius, 0.3 * c + radius)).unzip();
         let at = |p: &Vec<f64>| {
-            let x: Vec<f64> = (0..INPUTS).map(|i| (0.3 * centre[i] + radius * p[i]).clamp(lower[i], upper[i])).collect();
+            let x: Vec<f64> =
+                (0..INPUTS).map(|i| (0.3 * centre[i] + radius * p[i]).clamp(lower[i], upper[i])).collect();
             [values(&first, &x), values(&second, &x)]
         };
         let found: Vec<_> = points.iter().map(at).collect();

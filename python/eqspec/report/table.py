@@ -201,7 +201,7 @@ def _whole_in_words(bracket: Bracket) -> str:
         said += f", {runs(values)} {words}" if values else ""
     below = [value for value in undecided if _of_rounding(bracket, value)]
     if below:
-        said += f" ({'' if below == undecided else runs(below) + ': '}rounding alone may change more than is allowed)"
+        said += f" ({'' if below == undecided else runs(below) + ': '}allows less than rounding may change)"
     return said + (_OUT_OF_TIME if untried else "")
 
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from eqspec.errors import InputError, unwritten
 from eqspec.networks import Network, exact_layers
 from eqspec.networks.derived import DerivedNetwork
+from eqspec.networks.readers.network_file import dequantised_model
 from eqspec.property import Top1
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
@@ -149,7 +150,11 @@ def _pair(task: Task, folder: Path, name: str) -> Exported:
         as_is = _usable(network, task)
         path = Path(network.source).resolve()
         shape, outputs = shape_of(network.input_shape, network.input_size), output_shape(network)
-        if not as_is or shape is None:
+        model = dequantised_model(network) if network.dequantised is not None and _scores(network, task) else None
+        if model is not None and shape is not None:
+            path = folder / "onnx" / f"{label}_{network.sha256[:12]}_dequantised.onnx"
+            path.write_bytes(model)
+        elif not as_is or shape is None:
             path = folder / "onnx" / f"{label}_{network.sha256[:12]}{'_raw' if raw else ''}.onnx"
             comment = f"folded from a file with sha256 {network.sha256}"
             if network.is_chain:
@@ -174,6 +179,11 @@ def _usable(network: Network, task: Task) -> bool:
     """Whether the property can be about the outputs of the file as it is."""
     if Path(network.source).suffix.lower() != ".onnx" or not Path(network.source).is_file() or not network.alone:
         return False
+    return _scores(network, task)
+
+
+def _scores(network: Network, task: Task) -> bool:
+    """Whether the outputs of the file, a Softmax at its end included, say what the scores in front of it do."""
     return network.stripped is None or isinstance(task.property, Top1)
 
 

@@ -121,6 +121,18 @@ def test_the_command_line_dequantises_what_it_can(folder: Path, capsys: pytest.C
     assert "leave --dequantised out" in " ".join(capsys.readouterr().err.split())
 
 
+def test_vnnlib_has_a_file_with_the_quantisers_inside(folder: Path, tmp_path: Path) -> None:
+    assert main(["export", f"{folder / 'pair.eqspec'}:close", "--to", "vnnlib2", "-o", str(tmp_path)]) == 0
+    (written,) = (tmp_path / "onnx").glob("*.onnx")
+    found = eqspec.read_network(written)
+    expected = eqspec.read_network(folder / "int8.onnx", dequantised=eqspec.Dequantised())
+    points = np.random.default_rng(0).uniform(-60, 60, (20, 3))
+    assert np.array_equal(found.evaluate(points), expected.evaluate(points))
+    (property_,) = (tmp_path / "vnnlib").glob("*.vnnlib")
+    assert written.name in (tmp_path / "instances.csv").read_text()
+    assert "(declare-network int8" in property_.read_text()
+
+
 def test_sums_of_integers_have_a_scale_of_their_own(tmp_path: Path) -> None:
     proto = build(
         [node("MatMulInteger", ["x", "v"], "y")],

@@ -201,6 +201,26 @@ def test_a_file_between_a_quantiser_and_a_dequantiser(
     assert again.identity == network.identity
 
 
+def test_scales_of_any_kind_in_rationals(tmp_path: Path) -> None:
+    """No scale is a power of two, and all of it is computed in rationals: points on ties and beside them."""
+    rng = np.random.default_rng(11)
+    for _ in range(6):
+        s, t = (np.float32(x) for x in rng.uniform(0.01, 2.0, 2))
+        z, u = (int(x) for x in rng.integers(-128, 128, 2))
+        proto = build(list(CASES["qdq"][0].graph.node), {**SCALES, "s": s, "z": zero(z), "t": t, "u": zero(u)})
+        network = read_network(save(tmp_path, proto), dequantised=Dequantised())
+        assert network.dequantised == Dequantised((("x", ScaleAndZero(float(s), z)),), ScaleAndZero(float(t), u))
+        unit, made = Fraction(float(s)), Fraction(float(t))
+        for levels in rng.integers(-300, 300, (8, 3)).tolist():
+            point = [unit * Fraction(k, 2) for k in levels]  # every other one is a tie
+            held = [unit * (min(max(round(x / unit) + z, -128), 127) - z) for x in point]
+            sums = [
+                sum((Fraction(float(w)) * x for w, x in zip(row, held, strict=True)), Fraction(0)) for row in WEIGHT.T
+            ]
+            expected = [made * (min(max(round(y / made) + u, -128), 127) - u) for y in sums]
+            assert network.evaluate_exact(point) == [(y, y) for y in expected]
+
+
 @pytest.mark.parametrize("name", ["qdq", "16 bits", "input alone", "two inputs"])
 def test_the_auditor_reads_the_same(tmp_path: Path, name: str) -> None:
     proto, _ = CASES[name]

@@ -108,7 +108,7 @@ def test_the_variance_of_a_normalisation_stays_where_its_root_is_defined(tmp_pat
     ]
     made = model(nodes, {**weights, "one": np.ones(4, np.float32)}, [1, 4])
     network = read_network(save(tmp_path, made))
-    wide = task(network, network, Linear([1, 0, 0, 0], [0] * 4, 1), [Fraction(-1, 20)] * 4, [Fraction(1, 20)] * 4)
+    wide = task(network, network, Linear((1, 0, 0, 0), (0, 0, 0, 0), 1), [Fraction(-1, 20)] * 4, [Fraction(1, 20)] * 4)
     result = Runner(Options(boxes=1, threads=1)).run(replace(wide, space=space(4, 4)))
     assert result.initial_bound is not None
     assert np.isfinite(result.initial_bound)

@@ -171,11 +171,11 @@ def probes(**verdicts: str) -> tuple[Probe, ...]:
         ),
         (
             5, None, "budget", {"v5": "equivalent", "v4": "rounding"},
-            "W = 5 is proved, 4 undecided (rounding alone may change more than is allowed)",
+            "W = 5 is proved, 4 undecided (allows less than rounding may change)",
         ),
         (
             6, None, "budget", {"v6": "equivalent", "v5": "unknown", "v4": "rounding"},
-            "W = 6 is proved, 4 to 5 undecided (4: rounding alone may change more than is allowed)",
+            "W = 6 is proved, 4 to 5 undecided (4: allows less than rounding may change)",
         ),
     ],
 )  # fmt: skip

@@ -19,7 +19,7 @@ from eqspec.errors import (
     SpecError,
     UnsupportedOperatorError,
 )
-from eqspec.networks import read_network
+from eqspec.networks import Dequantised, read_network
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.networks.program import INPUTS, Step, Term, Tile
@@ -30,7 +30,7 @@ from eqspec.spec.formatting import formatted
 from small_specs import write_onnx
 
 
-def read(path: Path, output: str | None = None) -> Network:
+def read(path: Path, output: str | None = None, dequantised: Dequantised | None = None) -> Network:
     """Three inputs and three outputs, unless the name says something else."""
     if path.name == "heads.onnx" and output is None:
         raise OutputChoiceError(str(path), "the model has 2 outputs ('scores', 'values')")
@@ -43,7 +43,7 @@ def read(path: Path, output: str | None = None) -> Network:
     if path.stem == "wrapping":
         return wrapping(path)
     if path.name == "full.onnx":
-        return read_network(path)
+        return read_network(path, dequantised=dequantised)
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.stem in ("softmax", "smaller_softmax") else None
     inner = "Softmax 's' with Clip behind it" if path.stem == "clipped_softmax" else None

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import onnx
 
 from eqspec.errors import NetworkError, NoIntegerEndsError, OutputChoiceError
 from eqspec.networks import agreement
@@ -13,7 +14,8 @@ from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.firmware.folder import is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
-from eqspec.networks.readers import foreign_files, nnet, onnx_reader
+from eqspec.networks.readers import foreign_files, nnet, onnx_model, onnx_reader
+from eqspec.networks.readers.onnx_names import STANDARD
 
 
 def read_network(
@@ -63,6 +65,23 @@ def comparison(network: Network) -> agreement.Comparison:
     """The network beside its file in onnxruntime, for points of a caller's own."""
     stored = network.content
     return agreement.Comparison(network, lambda: content(network.source) if stored is None else stored)
+
+
+def dequantised_model(network: Network) -> bytes | None:
+    """The ONNX model of a dequantised network, with what quantises in front and dequantises behind as nodes of it.
+
+    None where it takes several inputs, or holds operators of other domains.
+    """
+    stored = content(network.source) if network.content is None else network.content
+    ready = onnx_model.ready(network.source, stored, network.chosen, network.dequantised)
+    model = ready.model
+    if any(node.domain not in STANDARD for node in model.graph.node):
+        return None
+    tensors = {tensor.name for tensor in model.graph.initializer}
+    if len([value for value in model.graph.input if value.name not in tensors]) != 1:
+        return None
+    onnx.load_external_data_for_model(model, str(Path(network.source).parent))
+    return bytes(model.SerializeToString())
 
 
 def content(name: str) -> bytes:

@@ -12,7 +12,6 @@ Constant, count; others have to be given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
@@ -20,8 +19,11 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from eqspec.errors import IntegerEndsError, NoIntegerEndsError
 from eqspec.networks.dequantised import Dequantised, ScaleAndZero
 from eqspec.networks.operators.quantising import TYPES
+from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
 
+_MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What impossible nodes and tensors may raise inside."""
 _STANDARD_SINCE: dict[int, int] = {TensorProto.INT8: 10, TensorProto.UINT8: 10, TensorProto.INT32: 10}
 """The opset in which QuantizeLinear and DequantizeLinear know a type; others since 21, before that as onnxruntime's."""
 _OTHERS_SINCE = 21
@@ -42,7 +44,11 @@ def with_real_ends(path: str, model: ModelProto, opset: int, asked: Dequantised)
 
     The graph has one output. IntegerEndsError where nothing says what an end stands for, or no end holds integers.
     """
-    return _Ends(path, model, opset, asked).changed()
+    try:
+        return _Ends(path, model, opset, asked).changed()
+    except _MALFORMED as error:
+        message = f"it cannot be dequantised: its ends cannot be read ({error})"
+        raise IntegerEndsError(path, message, fix="export the model again") from error
 
 
 class _Ends:
@@ -75,7 +81,7 @@ class _Ends:
 
     def _integer_inputs(self) -> Iterator[ValueInfoProto]:
         tensors = {tensor.name for tensor in self.graph.initializer}
-        read = {name for node in self.graph.node for name in _names(node)}
+        read = {name for node in self.graph.node for name in names_read(node)}
         for value in self.graph.input:
             if value.name not in tensors and value.type.tensor_type.elem_type in _INPUT_TYPES and value.name in read:
                 yield value
@@ -109,7 +115,7 @@ class _Ends:
         while waiting:
             tensor = waiting.pop()
             for node in self.graph.node:
-                if tensor not in _names(node):
+                if tensor not in names_read(node):
                     continue
                 if node.op_type in _MOVING and node.input[0] == tensor:
                     waiting += [made for made in node.output if made not in seen]
@@ -167,7 +173,7 @@ class _Ends:
         """Scale and zero point from an input of a node on; None where they are not one stored number each."""
         scale = self._number(node, at)
         zero = self._number(node, at + 1) if at + 1 < len(node.input) and node.input[at + 1] else 0.0
-        if scale is None or zero is None or not 0.0 < scale < np.inf:
+        if scale is None or zero is None or not 0.0 < scale < np.inf or zero % 1.0:
             return None
         return ScaleAndZero(scale, int(zero))
 
@@ -176,10 +182,10 @@ class _Ends:
         if held is None or held.data_location == TensorProto.EXTERNAL:
             return None
         try:
-            found = numpy_helper.to_array(held, str(Path(self.path).parent))
-        except (TypeError, ValueError):  # a tensor that does not hold what it declares
+            found = numpy_helper.to_array(held)
+            return float(found.reshape(())) if found.size == 1 else None
+        except _MALFORMED:  # a tensor that does not hold what it declares
             return None
-        return float(found.reshape(())) if found.size == 1 else None
 
     def _check_zero(self, what: str, end: ScaleAndZero, kind: int) -> None:
         low, high = (0, 0) if kind == TensorProto.INT32 else TYPES[kind]
@@ -224,16 +230,6 @@ def _is_tensor(node: NodeProto, at: int) -> bool:
 
 def _fix(end: str) -> str:
     return _GIVE.format(end=end)
-
-
-def _names(node: NodeProto) -> list[str]:
-    """The names that a node reads, also inside of its branches."""
-    found = [*node.input]
-    for graph in _graphs(node):
-        found += [value.name for value in graph.output]
-        for inner in graph.node:
-            found += _names(inner)
-    return found
 
 
 def _rename(node: NodeProto, old: str, new: str) -> None:
