@@ -85,8 +85,13 @@ let many_below = 3
 (* The part of its width by which a bound must shrink there, if no neuron ceases to be bent by it. *)
 let large_gain = 0.15
 
+(* Whether exact bounds are worth it though bounds of rows leave something open. A node that would be split contracts where
+   few obligations are left: each that is refuted is gone for all parts of it. *)
+let worth_contracting state insists (foreseen : Foreseeing.t) =
+  assumed_alone state || (insists && List.length foreseen.remaining <= most_contracted) || hopeful state foreseen
+
 (* The bounds that floats foresee of a node that stays open; none if the node at hand is closed. *)
-let open_still state below =
+let open_still state insists below =
   let before = left state in
   let by_exact_bounds () =
     let known = Tightening.tighten state in
@@ -96,7 +101,7 @@ let open_still state below =
   let closes =
     if foreseen.crossed then by_exact_bounds ()
     else if foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
-    else (assumed_alone state || hopeful state foreseen) && by_exact_bounds ()
+    else worth_contracting state insists foreseen && by_exact_bounds ()
   in
   if closes || closed state before then None
   else begin
@@ -105,8 +110,9 @@ let open_still state below =
     if closed state before then None else Some foreseen.known
   end
 
-(* What is found out about a node that stays open is handed to [when_open]; [below] is how many commands follow for it. *)
-let closes_with ?(below = 0) state when_open =
+(* What is found out about a node that stays open is handed to [when_open]; [below] is how many commands follow for it, and
+   whoever [insists] would split it himself. *)
+let closes_with ?(below = 0) ?(insists = false) state when_open =
   let before = left state in
   let node = top state in
   let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
@@ -117,7 +123,7 @@ let closes_with ?(below = 0) state when_open =
       Tightening.shrink state;
       (* What everything below begins with. *)
       (match state.foreseen with None :: _ -> ignore (Tightening.tighten state) | _ -> ());
-      if not (closed state before) then Option.iter when_open (open_still state below));
+      if not (closed state before) then Option.iter when_open (open_still state insists below));
   let done_ = closed state before in
   if done_ then state.leaves <- state.leaves + 1;
   settle state;
