@@ -317,6 +317,26 @@ Lemma refused : check question (removelast records) = false. Proof. vm_compute. 
 Definition proved := check_ok question records accepted.
 End Tiny_manhattan.
 
+Module Tiny_runs.
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(-4)%Z]); (1%nat, [])] (-28672)%Z [(0%nat, [(-4)%Z]); (1%nat, [])] (-26186)%Z]; Layer 7%positive [Neuron (Bent (Fn (2)%Z (2048)%Z [((-2048)%Z, (-3)%Z); ((0)%Z, (1)%Z); ((1024)%Z, (2)%Z)])) None [(0%nat, [(10)%Z]); (1%nat, [(8)%Z])] (16384)%Z [(0%nat, [(9)%Z; (-1)%Z; (8)%Z])] (17114)%Z; Neuron (Bent (Fn (2)%Z (2048)%Z [((-2048)%Z, (-3)%Z); ((0)%Z, (1)%Z); ((1024)%Z, (2)%Z)])) None [(1%nat, [(1)%Z; (2)%Z])] (8192)%Z [(1%nat, [(1)%Z; (3)%Z])] (7840)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z; (1)%Z], ((3)%Z, 2%positive))] (Distance [0%nat] ((1798417267)%Z, 3072000000%positive)).
+Definition records := [
+  RBoundInput 0%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 0%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 2%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 2%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 2%nat;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (-33554432)%Z (0)%Z (0)%Z (10635365)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (33554432)%Z (0)%Z (0)%Z (-12283703)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_runs.
+
 Module Tiny_size.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(14)%Z; (6)%Z; (-16)%Z])] (327680)%Z [(0%nat, [(14)%Z; (6)%Z; (-15)%Z])] (327680)%Z]; Layer 16%positive [Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(6)%Z; (2)%Z])] (327680)%Z [(0%nat, [(6)%Z; (3)%Z])] (311296)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-3)%Z; (-5)%Z])] (262144)%Z [(0%nat, [(-4)%Z; (-6)%Z])] (245760)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-14)%Z; (-5)%Z])] (-131072)%Z [(0%nat, [(-14)%Z; (-6)%Z])] (-131072)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).

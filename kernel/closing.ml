@@ -76,42 +76,54 @@ let hopeful state (foreseen : Foreseeing.t) =
          snd (Ascending.maximise goal (Ascending.first_choices state.layers goal.knowns goal.facts) Contracting.most_steps) > 0.0)
        foreseen.remaining
 
+(* Whether one obligation of several is assumed: contraction goes on where it is not refuted at once. *)
+let assumed_alone state = Array.length state.obligations > 1 && List.compare_length_with (top state).open0 1 = 0
+
 (* From so many commands of the stream below a node on, its bounds are told exactly though it stays open. *)
 let many_below = 3
 
 (* The part of its width by which a bound must shrink there, if no neuron ceases to be bent by it. *)
 let large_gain = 0.15
 
-(* What is found out about a node that stays open is handed to [when_open]. *)
-let closes_with ?(below = 0) state when_open =
+(* Whether exact bounds are worth it though bounds of rows leave something open. A node that would be split contracts where
+   few obligations are left: each that is refuted is gone for all parts of it. *)
+let worth_contracting state insists (foreseen : Foreseeing.t) =
+  assumed_alone state || (insists && List.length foreseen.remaining <= most_contracted) || hopeful state foreseen
+
+(* The bounds that floats foresee of a node that stays open; none if the node at hand is closed. *)
+let open_still state insists below =
+  let before = left state in
+  let by_exact_bounds () =
+    let known = Tightening.tighten state in
+    closed state before || goals state known
+  in
+  let foreseen = Foreseeing.foresee state in
+  let closes =
+    if foreseen.crossed then by_exact_bounds ()
+    else if foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
+    else worth_contracting state insists foreseen && by_exact_bounds ()
+  in
+  if closes || closed state before then None
+  else begin
+    if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain state)
+    else if not foreseen.crossed then Foreseeing.settle_phases state foreseen;
+    if closed state before then None else Some foreseen.known
+  end
+
+(* What is found out about a node that stays open is handed to [when_open]; [below] is how many commands follow for it, and
+   whoever [insists] would split it himself. *)
+let closes_with ?(below = 0) ?(insists = false) state when_open =
   let before = left state in
   let node = top state in
   let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
   (match crossed with
   | (i, _) :: _ -> take state (REmpty state.naturals.(i))
+  | [] when node.open0 = [] -> take state RDone
   | [] ->
-      if node.open0 = [] then take state RDone
-      else begin
-        Tightening.shrink state;
-        (match state.foreseen with None :: _ -> ignore (Tightening.tighten state) | _ -> ());
-        if not (closed state before) then begin
-        let foreseen = Foreseeing.foresee state in
-        let by_exact_bounds () =
-          let known = Tightening.tighten state in
-          closed state before || goals state known
-        in
-        let closed_now =
-          if foreseen.crossed then by_exact_bounds ()
-          else if foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
-          else hopeful state foreseen && by_exact_bounds ()
-        in
-        if not closed_now then begin
-          if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain state)
-          else if not foreseen.crossed then Foreseeing.settle_phases state foreseen;
-          when_open foreseen.known
-        end
-        end
-      end);
+      Tightening.shrink state;
+      (* What everything below begins with. *)
+      (match state.foreseen with None :: _ -> ignore (Tightening.tighten state) | _ -> ());
+      if not (closed state before) then Option.iter when_open (open_still state insists below));
   let done_ = closed state before in
   if done_ then state.leaves <- state.leaves + 1;
   settle state;

@@ -15,7 +15,7 @@ let assume state number =
 (* Refute the node at hand, with so many splits below each other at most. *)
 let rec prove state depth =
   let found = ref [||] in
-  if not (Closing.closes_with state (fun known -> found := known)) then
+  if not (Closing.closes_with ~insists:true state (fun known -> found := known)) then
     match if depth = 0 then None else Splitting.split state !found with
     | None ->
         Reader.refuse "after %d leaves a part is not proved by the bounds that the prover finds, at the depth it may split to"

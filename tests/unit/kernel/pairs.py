@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from random import Random
 
 from eqspec.networks.quantiser import Rounding
@@ -77,8 +78,7 @@ class Pair:
                 one, other = map(functions.index, neuron.functions)
                 words.append(one if one == other else f"{one}/{other}")
                 for bias, row in zip(neuron.biases, neuron.rows, strict=True):
-                    zeros = len(row) - len("".join("x" if w else " " for w in row).lstrip())  # that it begins with
-                    short = [f"*{zeros}", *row[zeros:]] if zeros else row
+                    short = in_runs(row)
                     words += [bias, len(short), *short]
         return " ".join(map(str, [*words, "end"]))
 
@@ -93,6 +93,16 @@ class Pair:
             ]
             values = [value(n.functions[side], v) for n, v in zip(neurons, arguments, strict=True)]
         return values
+
+
+def in_runs(row: Sequence[int]) -> list[object]:
+    """A row with *K for K zeros, wherever they are; a zero behind an odd weight is written out."""
+    words = list[object]()
+    for w, several in groupby(row):
+        zeros = len(list(several))
+        written_out = w != 0 or (words and not str(words[-1]).startswith("*") and int(str(words[-1])) % 2 == 1)
+        words += [w] * zeros if written_out else [f"*{zeros}"]
+    return words
 
 
 def value(function: Function, v: Fraction) -> Fraction:
@@ -134,8 +144,9 @@ def random_pair(random: Random) -> Pair:
             other = [w + random.choice([-1, 0, 0, 1]) for w in row]
             f = IDENTITY if depth == len(sizes) - 1 else function if random.random() < 0.8 else random.choice(few)
             g = random.choice(few) if f is not IDENTITY and random.random() < 0.2 else f
-            if random.random() < 0.2:
-                row[0] = other[0] = 0
+            if random.random() < 0.3:
+                for at in random.sample(range(before), random.randint(1, before)):
+                    row[at] = other[at] = 0
             neurons.append(Neuron((f, g), (bias, bias + random.randint(-GRAIN, GRAIN)), (tuple(row), tuple(other))))
         layers.append((denominator, tuple(neurons)))
         before = width
