@@ -294,13 +294,12 @@ impl Parameters {
     #[must_use]
     pub fn take(&mut self, singles: &Parameters<f32>) -> bool {
         let count = self.count;
-        let finite =
-            |(((own, _), (single, _)), neurons): (((&AdamVariable, _), (&AdamVariable<f32>, _)), Option<&[usize]>)| {
-                let n = neurons.map_or(own.value.len(), |neurons| count * neurons.len());
-                single.value[..n].iter().chain(&single.mean[..n]).all(|v| v.is_finite())
-            };
-        if !self.kinds().zip(singles.kinds()).zip(singles.restricted()).all(finite) {
-            return false;
+        for (((own, _), (single, _)), neurons) in self.kinds().zip(singles.kinds()).zip(singles.restricted()) {
+            let n = neurons.map_or(own.value.len(), |neurons| count * neurons.len());
+            let finite = single.value[..n].iter().chain(&single.mean[..n]).all(|v| v.is_finite());
+            if !finite {
+                return false;
+            }
         }
         for (((own, (low, high)), (single, _)), neurons) in
             self.kinds_mut().zip(singles.kinds()).zip(singles.restricted())
