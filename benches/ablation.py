@@ -31,6 +31,7 @@ ALL_OFF = frozenset(
         "back_substitution",
         "contract",
         "singles",
+        "stable_left_out",
         "selected",
         "root_bounds",
         "alone",
@@ -70,9 +71,13 @@ def rows() -> Iterator[Row]:
     yield Row("shared domain", "shared", ALL_OFF)
     yield Row("+ back-substitution", "shared", ALL_OFF - {"back_substitution"})
     yield Row(
-        "+ contraction", "shared", frozenset({"singles", "selected", "alone", "attack", "link", "entropy", "phases"})
+        "+ contraction",
+        "shared",
+        frozenset({"singles", "stable_left_out", "selected", "alone", "attack", "link", "entropy", "phases"}),
     )
-    yield Row("+ steps in singles", "shared", frozenset({"selected", "alone", "attack", "link", "entropy", "phases"}))
+    of_bounds = frozenset({"selected", "alone", "attack", "link", "entropy", "phases"})
+    yield Row("+ steps in singles", "shared", of_bounds | {"stable_left_out"})
+    yield Row("+ stable neurons left out", "shared", of_bounds)
     yield Row("+ selection", "shared", frozenset({"root_bounds", "alone", "attack", "link", "entropy", "phases"}))
     yield Row("+ root bounds", "shared", frozenset({"alone", "attack", "link", "entropy", "phases"}))
     yield Row("+ each network alone", "shared", frozenset({"attack", "link", "entropy", "phases"}))
@@ -86,6 +91,7 @@ def rows() -> Iterator[Row]:
         "entropy": "exact softmax",
         "contract": "contraction",
         "singles": "steps in singles",
+        "stable_left_out": "stable neurons left out",
         "selected": "selection",
         "root_bounds": "root bounds",
         "alone": "each network alone",

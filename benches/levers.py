@@ -19,6 +19,7 @@ SWITCHES = (
     "dual",
     "back_substitution",
     "singles",
+    "stable_left_out",
     "selected",
     "root_bounds",
     "alone",

@@ -103,6 +103,7 @@ class Settings:
         root_bounds: bool = True,  # bound all neurons backwards on the first box of a graph or of so many inputs
         alone: bool = True,  # contract each network by itself first, on the first box of so many inputs
         singles: bool = True,  # seek multipliers of backward bounds in single precision; off only to compare
+        stable_left_out: bool = True,  # leave out stable neurons there; off only to compare
         attack: bool = True,  # look for counterexamples by attacks
         link: bool = True,  # backward bounds may move weight between networks and difference; off only to compare
         entropy: bool = True,  # a confidence is the exact softmax; off, the published polytope, only to compare

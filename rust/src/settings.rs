@@ -47,6 +47,8 @@ macro_rules! with_settings {
             /// Whether multipliers of backward bounds are sought in single precision, where magnitudes allow it; switched
             /// off only to compare. The bounds themselves are in f64 either way.
             singles: bool = true,
+            /// Whether such steps leave out what is stable in both networks; switched off only to compare.
+            stable_left_out: bool = true,
             /// Whether counterexamples are looked for by gradient ascent and random search.
             attack: bool = true,
             /// Whether backward bounds may move weight between networks and difference; switched off only to compare.

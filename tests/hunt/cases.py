@@ -45,7 +45,18 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles", "root_bounds", "alone")
+STAGES_OFF = (
+    "attack",
+    "link",
+    "entropy",
+    "phases",
+    "dual",
+    "back_substitution",
+    "singles",
+    "stable_left_out",
+    "root_bounds",
+    "alone",
+)
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -75,6 +86,7 @@ class Mode:
     dual: bool = True
     back_substitution: bool = True
     singles: bool = True
+    stable_left_out: bool = True
     root_bounds: bool = True
     alone: bool = True
     solver: Solver = "highs"
@@ -108,6 +120,7 @@ class Mode:
             dual=self.dual,
             back_substitution=self.back_substitution,
             singles=self.singles,
+            stable_left_out=self.stable_left_out,
             root_bounds=self.root_bounds,
             alone=self.alone,
             boxes=self.boxes,
@@ -217,6 +230,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         dual=one(0.7),
         back_substitution=one(0.8),
         singles=one(0.8),
+        stable_left_out=one(0.8),
         root_bounds=one(0.8),
         alone=one(0.85),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),

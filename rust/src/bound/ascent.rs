@@ -116,8 +116,8 @@ impl<T: Real> Backward<'_, T> {
                 add(&mut now.difference, &a.terms[i].tile, &weights.first[i], &from.difference, panels);
             }
         }
-        if reads_inputs(self.pair, s) {
-            flops += self.shared_inputs.forwards((self.pair, s, weights), &self.corners, now, !reads_steps, panels);
+        if reads_inputs(&self.pair, s) {
+            flops += self.shared_inputs.forwards((&*self.pair, s, weights), &self.corners, now, !reads_steps, panels);
             if !reads_steps {
                 // Where only the inputs are read, x - y = d.
                 let pairs = now.first.iter().zip(&now.difference);
@@ -152,22 +152,23 @@ impl<T: Real> Backward<'_, T> {
         step: i32,
     ) {
         let (r, behind, layer) = (&self.relaxed.relaxations[s], &self.behind_relu[s], &mut parameters.layers[s]);
-        let m = r.keep.len();
-        let total = m * count;
+        // Neurons behind the first u pass unchanged ([`super::restriction`]).
+        let (m, u) = (self.pair.first[s].rows, r.keep.len());
+        let total = u * count;
         if !self.met[s] {
             // No coefficient comes here, so that nothing depends on this step.
             return;
         }
-        let v = r.view(m);
+        let v = r.view(u);
         let [gradient1, gradient2] = &mut self.gradients;
         gradient1.resize(total, T::ZERO);
         gradient2.resize(total, T::ZERO);
         // The surrogate uses the slopes the bound was computed with, so values come before the step.
         for f in 0..count {
-            let range = f * m..(f + 1) * m;
+            let range = f * u..(f + 1) * u;
             let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
             let gradients = (&mut gradient1[range.clone()], &mut gradient2[range.clone()]);
-            let (values, kept) = (now.range_mut(range.clone()), behind.range(range));
+            let (values, kept) = (now.range_mut(f * m..f * m + u), behind.range(range));
             if r.lines.neurons.is_empty() {
                 surrogate_column(values, kept, slopes, gradients, v);
             } else {
@@ -177,20 +178,24 @@ impl<T: Real> Backward<'_, T> {
         layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, SHARE);
         layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, SHARE);
         let relative = parameters.relative_links;
-        let values = now.first[..total].iter().zip(&now.second[..total]).zip(&mut now.difference[..total]);
-        if !relative {
-            if parameters.optimise_links {
-                gradient1.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = *x - *y - *d);
-                layer.link.ascend(&gradient1[..total], rate, step, ANY);
-            }
+        if !(relative || parameters.optimise_links) {
             return;
         }
-        // The link is a share of s, so it is worth s times as much; and what s is worth depends on it.
-        let shares = self.link_units[s].iter().zip(&layer.link.value);
-        for ((g, ((x, y), d)), (unit, share)) in gradient1.iter_mut().zip(values).zip(shares) {
-            let gap = *x - *y - *d;
-            *g = *unit * gap;
-            *d += *share * gap;
+        for (f, gradient) in gradient1[..total].chunks_exact_mut(u.max(1)).enumerate() {
+            let (x, y, d) = now.range_mut(f * m..f * m + u);
+            let values = x.iter().zip(y).zip(d);
+            if !relative {
+                gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = *x - *y - *d);
+                continue;
+            }
+            // The link is a share of s, so it is worth s times as much; and what s is worth depends on it.
+            let range = f * u..(f + 1) * u;
+            let shares = self.link_units[s][range.clone()].iter().zip(&layer.link.value[range]);
+            for ((g, ((x, y), d)), (unit, share)) in gradient.iter_mut().zip(values).zip(shares) {
+                let gap = *x - *y - *d;
+                *g = *unit * gap;
+                *d += *share * gap;
+            }
         }
         if parameters.optimise_links {
             layer.link.ascend(&gradient1[..total], rate, step, ANY);

@@ -130,7 +130,7 @@ impl Backward<'_> {
     /// Takes the bounds of one step and of those that it reads: its relaxations and what rounding in its terms can cost.
     pub(super) fn set_step(&mut self, step: usize, bounds: &IntermediateBounds) {
         let RelaxedPair { relaxations, rounding_costs, centre, radius, output_size, .. } = &mut self.relaxed;
-        let sizes = SizesRead { pair: self.pair, bounds, centre, radius, relaxations };
+        let sizes = SizesRead { pair: &self.pair, bounds, centre, radius, relaxations };
         rounding_costs[step] = RoundingCost::of(&self.maxima[step], sizes);
         let known = &bounds.layers[step];
         let Some(relaxation) = relaxations.get_mut(step) else {
@@ -181,7 +181,7 @@ impl Backward<'_> {
     #[inline(always)]
     fn arrive(&mut self, count: usize, constraints: usize) {
         let inputs = self.pair.inputs();
-        let rounding = constant_rounding(self.pair, constraints);
+        let rounding = constant_rounding(&self.pair, constraints);
         let (RelaxedPair { centre, radius, .. }, totals) = (&self.relaxed, &mut self.totals);
         for f in 0..count {
             let a = &self.inputs[f * inputs..(f + 1) * inputs];

@@ -11,6 +11,7 @@ use crate::domain::intermediate_bounds::PhaseConstraint;
 use crate::network::Pair;
 use crate::numeric::real::Real;
 use crate::numeric::windows::Panels;
+use std::borrow::Cow;
 
 /// What follows from the bounds of all neurons: the relaxations, the box, and what rounding can cost.
 #[derive(Debug, Default)]
@@ -58,7 +59,8 @@ const MULTIPLIERS: usize = 512 << 20;
 
 /// A workspace for batches of functionals on one pair.
 pub struct Backward<'a, T: Real = f64> {
-    pub(super) pair: &'a Pair,
+    /// The pair, or in singles a restriction of it.
+    pub(super) pair: Cow<'a, Pair>,
     pub(super) weights: Vec<StepWeights<'a, T>>,
     /// What rounding depends on, per step; none where no bound is computed.
     pub(super) maxima: Vec<ColumnMaxima>,
@@ -113,7 +115,7 @@ impl<'a, T: Real> Backward<'a, T> {
     pub(super) fn without_bounds(pair: &'a Pair) -> Self {
         let (depth, hidden) = (pair.depth(), pair.depth() - 1);
         Self {
-            pair,
+            pair: Cow::Borrowed(pair),
             weights: weights(pair),
             maxima: Vec::new(),
             lifetimes: Lifetimes::of(pair),

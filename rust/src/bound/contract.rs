@@ -164,6 +164,13 @@ impl<'a> Contractor<'a> {
         self
     }
 
+    /// The same contractor, whose steps in singles leave out stable neurons of chains, or take all.
+    #[must_use]
+    pub fn leaving_out_stable(mut self, wanted: bool) -> Self {
+        self.singles = self.singles.leaving_out(wanted);
+        self
+    }
+
     /// The same contractor, with or without a log of what is bounded.
     #[must_use]
     pub fn recording(mut self, logging: Option<Logging>) -> Self {
@@ -200,7 +207,7 @@ impl<'a> Contractor<'a> {
                 functionals = costliest(&self.backward, &bounds, &functionals, most);
             }
             let whole = functionals.len() == all;
-            self.singles.follow(&self.backward);
+            self.singles.follow((&self.backward, self.pair), &functionals, budget.link);
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             let mut reached = WarmStart::default();

@@ -38,7 +38,7 @@ impl<T: Real> Backward<'_, T> {
             let Some((mut now, mut known)) = self.live.take(step, rows * count) else {
                 // What nothing reads has no say: links and slopes are not used there.
                 if let (Some(behind), Some(_)) = (self.behind_relu.get_mut(step), parameters) {
-                    behind.clear(rows * count);
+                    behind.clear(self.relaxed.relaxations[step].keep.len() * count);
                 }
                 continue;
             };
@@ -78,7 +78,7 @@ impl<T: Real> Backward<'_, T> {
     fn affine<const BOUND: bool>(&mut self, step: usize, now: &mut Coefficients<T>, known: [bool; 3], count: usize) {
         let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
         let m = a.rows;
-        let at_inputs = reads_inputs(self.pair, step);
+        let at_inputs = reads_inputs(&self.pair, step);
         let (cost, totals) = (self.cost_of(step), &mut self.totals);
         let weights = &self.weights[step];
         for f in 0..if BOUND { count } else { 0 } {
@@ -127,7 +127,7 @@ impl<T: Real> Backward<'_, T> {
         }
         if at_inputs {
             let inputs = &mut self.inputs;
-            let place = (self.pair, step, weights);
+            let place = (&*self.pair, step, weights);
             flops += self.shared_inputs.backwards(place, now, known, inputs, &mut self.inputs_written, panels);
         }
         self.flops += flops;
@@ -143,7 +143,7 @@ impl<T: Real> Backward<'_, T> {
         let count = functionals.len();
         let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
         self.met.fill(false);
-        let at_inputs = reads_inputs(self.pair, step);
+        let at_inputs = reads_inputs(&self.pair, step);
         self.inputs_written = at_inputs;
         self.inputs.clear();
         self.inputs.resize(self.pair.inputs() * count, T::ZERO);
@@ -204,27 +204,28 @@ impl<T: Real> Backward<'_, T> {
         parameters: Option<&Parameters<T>>,
     ) {
         let r = &self.relaxed.relaxations[step];
-        let m = r.keep.len();
-        let v = r.view(m);
+        // Neurons behind the first u pass unchanged ([`super::restriction`]).
+        let (m, u) = (self.pair.first[step].rows, r.keep.len());
+        let v = r.view(u);
         let (behind, totals, units) = (&mut self.behind_relu[step], &mut self.totals, &mut self.link_units[step]);
         let (column, links) = &mut self.column;
         if let Some(parameters) = parameters {
-            behind.resize(m * count);
+            behind.resize(u * count);
             if parameters.relative_links {
                 units.clear();
-                units.extend_from_slice(&now.difference[..m * count]);
+                (0..count).for_each(|f| units.extend_from_slice(&now.difference[f * m..f * m + u]));
             }
         } else {
-            column.resize(m);
+            column.resize(u);
             links.clear();
-            links.resize(m, T::ZERO);
+            links.resize(u, T::ZERO);
         }
         let (underflow, neurons) = (relu_underflow(m, r.size), &r.lines.neurons);
         let curved = !neurons.is_empty();
         let units_of_roundoff = if curved { LINE_UNITS } else { RELU_UNITS };
         for f in 0..count {
-            let range = f * m..(f + 1) * m;
-            let (p, q, s) = now.range_mut(range.clone());
+            let range = f * u..(f + 1) * u;
+            let (p, q, s) = now.range_mut(f * m..f * m + u);
             let (kept, multipliers) = if let Some(parameters) = parameters {
                 let layer = &parameters.layers[step];
                 let mut link = &layer.link.value[range.clone()];
@@ -236,8 +237,8 @@ impl<T: Real> Backward<'_, T> {
                 let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
                 (behind.range_mut(range), (link, slopes.0, slopes.1))
             } else {
-                let slopes = (&r.first.start[..m], &r.second.start[..m]);
-                (column.range_mut(0..m), (&links[..m], slopes.0, slopes.1))
+                let slopes = (&r.first.start[..u], &r.second.start[..u]);
+                (column.range_mut(0..u), (&links[..u], slopes.0, slopes.1))
             };
             let (constant, magnitude, norm) = if curved {
                 line_column((p, q, s), kept, multipliers, neurons)

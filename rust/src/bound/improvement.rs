@@ -97,12 +97,16 @@ impl Contractor<'_> {
         taken: &mut i32,
         stop: &impl Fn() -> bool,
     ) -> InSingles {
-        if self.singles.workspace().is_none() {
+        if !self.singles.ready() {
             return InSingles::Refused;
         }
+        self.singles.place(functionals);
         let (target, begun) = ([Functional::Target], *taken);
         let mut of_target = self.backward.start(&target, assumption);
-        let mut singles = current.move_to_singles();
+        let mut singles = match &self.singles.restriction {
+            Some(restriction) => current.in_singles(restriction),
+            None => current.move_to_singles(),
+        };
         for step in 1..=budget.steps {
             let looked = step % BOUND_EVERY == 0 || step == budget.steps || step == 1;
             if looked && from == 0 && of_target.take(&singles) {
@@ -118,7 +122,7 @@ impl Contractor<'_> {
             if step == budget.steps || (looked && stop()) {
                 break;
             }
-            let Some(workspace) = self.singles.workspace() else { break };
+            let Some((workspace, functionals)) = self.singles.workspace() else { break };
             *taken += 1;
             workspace.evaluate_coefficients(functionals, assumption, &singles);
             let rate = cooled(budget.rate, step, budget.steps);

@@ -8,6 +8,7 @@
 //! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
 //! | [`lines`] | linear bounds of other functions, and a pass through them | CROWN, auto_LiRPA |
 //! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
+//! | `restriction` | the neurons that steps in singles are about | |
 //! | `improvement`, `singles` | the steps of a batch, in f64 or in single precision; bounds are in f64 always | |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
@@ -44,6 +45,7 @@ pub mod parameters;
 pub mod relax;
 mod relu_kernels;
 pub mod replay;
+mod restriction;
 mod rounding_cost;
 mod selection;
 mod shared_inputs;

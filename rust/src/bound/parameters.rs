@@ -12,7 +12,9 @@
 //!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
 
+use super::restriction::Restriction;
 use crate::numeric::real::Real;
+use std::sync::Arc;
 
 /// One array of multipliers, with the moments of its gradient that Adam keeps.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +95,18 @@ impl<T: Real> AdamVariable<T> {
         self.square = std::mem::take(&mut other.square);
     }
 
+    /// The numbers of these neurons alone, of `count` functionals, in singles.
+    fn in_singles(&self, neurons: &[usize], count: usize) -> AdamVariable<f32> {
+        let width = self.value.len() / count.max(1);
+        let mut made = AdamVariable::<f32>::default();
+        for from in (0..count).map(|f| f * width) {
+            made.value.extend(neurons.iter().map(|&i| self.value[from + i].single()));
+            made.mean.extend(neurons.iter().map(|&i| self.mean[from + i]));
+            made.square.extend(neurons.iter().map(|&i| self.square[from + i]));
+        }
+        made
+    }
+
     /// Drops the moments, which frees their memory.
     fn drop_moments(&mut self) {
         (self.mean, self.square) = (Vec::new(), Vec::new());
@@ -150,6 +164,22 @@ pub struct Parameters<T = f64> {
     pub optimise_links: bool,
     /// Whether the links of neurons are shares of the coefficient of D, instead of numbers.
     pub relative_links: bool,
+    /// The neurons that there are multipliers for, if not for all.
+    pub(super) restriction: Option<Arc<Restriction>>,
+}
+
+/// For each kind of multipliers the neurons that it is restricted to, if it is.
+fn restricted(restriction: Option<&Restriction>, layers: usize) -> impl Iterator<Item = Option<&[usize]>> {
+    let of_layer = move |layer: usize| [restriction.map(|r| r.steps[layer].bending()); 3];
+    [None; 5].into_iter().chain((0..layers).flat_map(of_layer))
+}
+
+/// The places of the numbers of some neurons, of `count` functionals: in an array of this width, and in one of these
+/// neurons alone.
+fn places(neurons: &[usize], count: usize, width: usize) -> impl Iterator<Item = (usize, usize)> {
+    let of_functional =
+        move |f: usize| neurons.iter().enumerate().map(move |(k, &i)| (f * width + i, f * neurons.len() + k));
+    (0..count).flat_map(of_functional)
 }
 
 /// How many multipliers of each kind a functional has.
@@ -184,6 +214,7 @@ impl Parameters {
             region: AdamVariable::filled(sizes.region * count, 0.0),
             optimise_links: true,
             relative_links: false,
+            restriction: None,
             layers: sizes.hidden.iter().map(layer).collect(),
         }
     }
@@ -230,6 +261,31 @@ impl Parameters {
         singles
     }
 
+    /// The same multipliers in singles, of the neurons of a restriction that bend.
+    pub(super) fn in_singles(&self, restriction: &Arc<Restriction>) -> Parameters<f32> {
+        let of_layer = |(layer, rows): (&LayerParameters, &super::restriction::Rows)| {
+            let of = |kind: &AdamVariable| kind.in_singles(rows.bending(), self.count);
+            LayerParameters { link: of(&layer.link), alpha1: of(&layer.alpha1), alpha2: of(&layer.alpha2) }
+        };
+        let all = |kind: &AdamVariable| AdamVariable {
+            value: kind.value.iter().map(|&v| f32::of(v)).collect(),
+            mean: kind.mean.clone(),
+            square: kind.square.clone(),
+        };
+        Parameters {
+            count: self.count,
+            guard: all(&self.guard),
+            violation: all(&self.violation),
+            output: all(&self.output),
+            layers: self.layers.iter().zip(&restriction.steps).map(of_layer).collect(),
+            phases: all(&self.phases),
+            region: all(&self.region),
+            optimise_links: self.optimise_links,
+            relative_links: self.relative_links,
+            restriction: Some(Arc::clone(restriction)),
+        }
+    }
+
     /// Takes over the values that a search in singles has come to, of its first functionals, as many as there are here;
     /// or nothing, and returns false, if one of them, or its mean gradient, is not a finite number.
     ///
@@ -237,15 +293,25 @@ impl Parameters {
     /// there; here it is made sure of.
     #[must_use]
     pub fn take(&mut self, singles: &Parameters<f32>) -> bool {
-        let finite = |((own, _), (single, _)): ((&AdamVariable, Range), (&AdamVariable<f32>, Range))| {
-            let n = own.value.len();
-            single.value[..n].iter().chain(&single.mean[..n]).all(|v| v.is_finite())
-        };
-        if !self.kinds().zip(singles.kinds()).all(finite) {
-            return false;
+        let count = self.count;
+        for (((own, _), (single, _)), neurons) in self.kinds().zip(singles.kinds()).zip(singles.restricted()) {
+            let n = neurons.map_or(own.value.len(), |neurons| count * neurons.len());
+            let finite = single.value[..n].iter().chain(&single.mean[..n]).all(|v| v.is_finite());
+            if !finite {
+                return false;
+            }
         }
-        for ((own, (low, high)), (single, _)) in self.kinds_mut().zip(singles.kinds()) {
-            own.value.iter_mut().zip(&single.value).for_each(|(v, s)| *v = s.wide().clamp(low, high));
+        for (((own, (low, high)), (single, _)), neurons) in
+            self.kinds_mut().zip(singles.kinds()).zip(singles.restricted())
+        {
+            let fitting = |v: f32| v.wide().clamp(low, high);
+            match neurons {
+                None => own.value.iter_mut().zip(&single.value).for_each(|(v, &s)| *v = fitting(s)),
+                Some(neurons) => {
+                    let width = own.value.len() / count.max(1);
+                    places(neurons, count, width).for_each(|(to, from)| own.value[to] = fitting(single.value[from]));
+                }
+            }
         }
         true
     }
@@ -260,7 +326,26 @@ impl Parameters {
 
     /// Takes the moments back that moved to singles.
     pub fn take_moments(&mut self, mut singles: Parameters<f32>) {
-        self.kinds_mut().zip(singles.kinds_mut()).for_each(|((own, _), (single, _))| own.move_moments(single));
+        let (count, restriction) = (self.count, singles.restriction.take());
+        let neurons = restricted(restriction.as_deref(), self.layers.len());
+        for (((own, _), (single, _)), neurons) in self.kinds_mut().zip(singles.kinds_mut()).zip(neurons) {
+            match neurons {
+                None => own.move_moments(single),
+                Some(neurons) => {
+                    let width = own.value.len() / count.max(1);
+                    for (to, from) in places(neurons, count, width) {
+                        (own.mean[to], own.square[to]) = (single.mean[from], single.square[from]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Parameters<f32> {
+    /// For each kind the neurons that it is restricted to, if it is.
+    fn restricted(&self) -> impl Iterator<Item = Option<&[usize]>> {
+        restricted(self.restriction.as_deref(), self.layers.len())
     }
 }
 

@@ -158,11 +158,14 @@ impl<T: Real> Relaxation<T> {
         }
     }
 
-    /// Sets this to the same relaxations in other floats.
-    pub fn set_from(&mut self, other: &Relaxation) {
+    /// Sets this to the same relaxations in other floats, of all neurons or of these.
+    pub fn set_from(&mut self, other: &Relaxation, neurons: Option<&[usize]>) {
         let copy = |to: &mut Vec<T>, from: &[f64]| {
             to.clear();
-            to.extend(from.iter().map(|&v| T::of(v)));
+            match neurons {
+                None => to.extend(from.iter().map(|&v| T::of(v))),
+                Some(neurons) => to.extend(neurons.iter().map(|&i| T::of(from[i]))),
+            }
         };
         for (to, from) in [(&mut self.first, &other.first), (&mut self.second, &other.second)] {
             copy(&mut to.active, &from.active);

@@ -35,6 +35,17 @@ impl<'a, T: Real> StepWeights<'a, T> {
         }
     }
 
+    /// The same numbers, which do not depend on the pair any more.
+    pub(super) fn into_owned(self) -> StepWeights<'static, T> {
+        let of_terms = |terms: Vec<Cow<'a, [T]>>| terms.into_iter().map(|w| Cow::Owned(w.into_owned())).collect();
+        StepWeights {
+            first: of_terms(self.first),
+            second: of_terms(self.second),
+            difference: of_terms(self.difference),
+            biases: self.biases.map(|bias| Cow::Owned(bias.into_owned())),
+        }
+    }
+
     /// Whether no number has become infinite in these floats.
     pub(super) fn finite(&self) -> bool {
         let matrices = self.first.iter().chain(&self.second).chain(&self.difference);

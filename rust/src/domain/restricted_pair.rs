@@ -95,6 +95,20 @@ impl<'a> RestrictedPair<'a> {
     }
 }
 
+/// Sets `part`, which began as a copy of the chain `whole`, to these neurons of each layer in this order; of the last layer
+/// it has all.
+pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]]) {
+    let inputs: Vec<usize> = (0..whole.inputs()).collect();
+    let outputs: Vec<usize> = (0..whole.outputs()).collect();
+    for l in 0..whole.depth() {
+        let columns = if l == 0 { &inputs[..] } else { neurons[l - 1] };
+        let selection = (neurons.get(l).copied().unwrap_or(&outputs[..]), columns);
+        gather_layer(&mut part.first[l], &whole.first[l], selection);
+        gather_layer(&mut part.second[l], &whole.second[l], selection);
+        gather_difference(&mut part.difference[l], &whole.difference[l], selection);
+    }
+}
+
 /// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
 /// known to be zero.
 fn worth_leaving_out(rows: usize, m: usize) -> bool {
@@ -136,7 +150,8 @@ fn gather_difference(to: &mut Difference, whole: &Difference, selection: Selecti
 }
 
 fn gather_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Selection<'_>)) {
-    gather(to, whole, width, (rows.len() < width).then_some(rows), columns);
+    let all = rows.len() == width && rows.iter().enumerate().all(|(at, &i)| at == i);
+    gather(to, whole, width, (!all).then_some(rows), columns);
 }
 
 fn gather_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {

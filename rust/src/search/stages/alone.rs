@@ -114,7 +114,8 @@ fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Ques
     let stop = || shared.stopping() || shared.seconds_left() < spare;
     let work = || {
         let mut excluded = Vec::new();
-        let mut contractor = Contractor::new(pair).in_singles(settings.singles);
+        let mut contractor =
+            Contractor::new(pair).in_singles(settings.singles).leaving_out_stable(settings.stable_left_out);
         while !stop() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(question) = questions.get(number) else { break };

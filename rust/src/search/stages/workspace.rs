@@ -179,6 +179,7 @@ impl<'a> Workspace<'a> {
             generators: Vec::new(),
             contractor: Contractor::new(context.pair)
                 .in_singles(context.settings.singles)
+                .leaving_out_stable(context.settings.stable_left_out)
                 .recording(context.record.logging()),
             payoff,
             scores: Scores::new(gain),
