@@ -239,14 +239,29 @@ def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
         ),
         ([node("MeanVarianceNormalization", ["x"], "y")], {}, IMAGE, "divides by a norm"),
         ([node("ArgMax", ["x"], "p"), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")], {}, (1, 6), "it gives"),
-        ([node("TopK", ["x", "k"], "y")], {"k": whole(2)}, (1, 6), "TopK"),
+        (
+            [helper.make_node("TopK", ["x", "k"], ["v", "p"]), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")],
+            {"k": whole(2)},
+            (1, 6),
+            "their places are asked for",
+        ),
+        (
+            [helper.make_node("TopK", ["x", "k"], ["y", "p"], sorted=0)],
+            {"k": whole(2)},
+            (1, 6),
+            "the order of what it gives",
+        ),
+        ([node("GridSample", ["x", "x"], "y")], {}, (1, 2, 2, 2), "depends on the input"),
+        (
+            [node("GridSample", ["x", "g"], "y", mode="nearest")],
+            {"g": np.zeros((1, 1, 1, 2), np.float32)},
+            (1, 1, 2, 2),
+            "may take either",
+        ),
     ],
 )  # fmt: skip
 def test_forms_that_are_refused(nodes: Any, constants: Any, shape: Any, words: str, tmp_path: Path) -> None:
     proto = graph(nodes, constants, shape, 16)
-    if nodes[0].op_type == "TopK":
-        nodes[0].output.append("places")
-        proto = graph(nodes, constants, shape, 16)
     with pytest.raises(NetworkError, match=words) as caught:
         read_network(save(tmp_path, proto))
     assert caught.value.operator == nodes[0].op_type
