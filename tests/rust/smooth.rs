@@ -190,7 +190,7 @@ fn normalising(weights: &[f64]) -> Vec<Step> {
     let last = Array2::from_shape_simple_fn((2, 1), next);
     vec![
         step(Origin::Inputs, first, 0.1, curve("square", &[], HIDDEN)),
-        step(Origin::Step(0), Array2::from_elem((1, HIDDEN), 1.0 / HIDDEN as f64), 1e-3, curve("power", &[-0.5], 1)),
+        step(Origin::Step(0), Array2::from_elem((1, HIDDEN), 0.25), 1e-3, curve("power", &[-0.5], 1)),
         step(Origin::Step(1), last, 0.0, Function::Identity),
     ]
 }

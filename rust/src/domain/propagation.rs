@@ -210,9 +210,11 @@ fn meet_intervals(
     (lower, upper): (&[f64], &[f64]),
 ) -> Result<(), Contradiction> {
     let read = |j: usize| pair.difference[l].terms.iter().any(|term| term.origin == Origin::Step(j));
-    let known = |(j, state): (usize, &LayerState)| match read(j) {
-        true => LayerBounds { x: state.x.clone(), y: state.y.clone(), d: state.d.clone() },
-        false => LayerBounds::default(),
+    let known = |(j, state): (usize, &LayerState)| {
+        if !read(j) {
+            return LayerBounds::default();
+        }
+        LayerBounds { x: state.x.clone(), y: state.y.clone(), d: state.d.clone() }
     };
     let layers = before.iter().enumerate().map(known).collect();
     let bounds = IntermediateBounds { lower: lower.to_vec(), upper: upper.to_vec(), layers, ..Default::default() };
