@@ -31,3 +31,7 @@ class Deadline:
                 f"writing it was stopped after {self.seconds:g} s, which is the time of the task once more: too much"
                 " stays open in the enclosures of the auditor; give the task more time (--timeout), or ask for less"
             )
+
+
+ENDLESS = Deadline()
+"""For who has all the time there is."""

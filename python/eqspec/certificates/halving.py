@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates.cached_proof import CachedProof, with_room
-from eqspec.certificates.deadline import Deadline
+from eqspec.certificates.deadline import ENDLESS, Deadline
 
 Array = NDArray[Any]
 Tree = list[tuple[float, float, float]]
@@ -51,7 +51,7 @@ Asking = Generator[list[Node], list[Enclosed], Any]
 """Asks for enclosures of nodes, is given them in the same order, and ends with an answer."""
 
 
-def parts(proof: CachedProof, nodes: Sequence[Node], deadline: Deadline) -> list[Tree | None]:
+def parts(proof: CachedProof, nodes: Sequence[Node], deadline: Deadline = ENDLESS) -> list[Tree | None]:
     """For each node the records of a tree below it whose leaves all exclude what is open; None if none is near.
 
     IncompleteError if that takes longer than there is time.

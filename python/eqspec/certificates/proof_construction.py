@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
 from eqspec.certificates.cached_proof import CachedProof, with_room
-from eqspec.certificates.deadline import Deadline
+from eqspec.certificates.deadline import ENDLESS, Deadline
 from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
 from eqspec.certificates.halving import Tree, parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
@@ -55,7 +55,7 @@ class ProofConstruction:
     """
 
     def __init__(
-        self, events: Record, proof: CachedProof, rounds: BinaryIO, doubts: Doubts, deadline: Deadline
+        self, events: Record, proof: CachedProof, rounds: BinaryIO, doubts: Doubts, deadline: Deadline = ENDLESS
     ) -> None:
         self.events, self.proof, self.rounds, self.deadline = events, proof, rounds, deadline
         self.known, self.doubts = frozenset(doubts), set(doubts)

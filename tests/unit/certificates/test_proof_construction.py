@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +124,7 @@ class Hasty:
     def __init__(self, certifier: Certifier) -> None:
         self.record, self._certifier = certifier.record, certifier
 
-    def certify(self, task: Task, result: Result, seconds: float) -> Result:
+    def certify(self, task: Task, result: Result, seconds: float = inf) -> Result:
         """Whatever the task has."""
         assert seconds == 60.0
         return self._certifier.certify(task, result, 0.0)
