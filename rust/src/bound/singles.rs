@@ -72,7 +72,7 @@ impl Backward<'_, f32> {
             own.extend(given.iter().map(|&v| v as f32));
         }
         own.phase_constraints.clone_from(&given.phase_constraints);
-        self.wanted = other.wanted;
+        self.alone = other.alone;
         true
     }
 }
