@@ -45,12 +45,27 @@ fn question(case: &Case, mut draw: Draw, about: About) -> Option<(Pair, Vec<Valu
     Some((pair, values, bounds, assumption))
 }
 
+/// The same question about the network that it speaks of, paired with itself.
+fn of_twins(
+    pair: &Pair,
+    bounds: &IntermediateBounds,
+    assumption: &Assumption,
+) -> Option<(Pair, IntermediateBounds, Assumption)> {
+    let network = assumption.speaks_of()?;
+    let [first, second] = pair.twins().expect("a network in step with itself");
+    let own = if network == Quantity::First { first } else { second };
+    let assumption = assumption.clone().of_twins()?;
+    assert_eq!(assumption.speaks_of(), Some(Quantity::First));
+    Some((own, bounds.of_twins(network), assumption))
+}
+
 #[derive(Debug, Default)]
 struct Seen {
     alive: usize,
     excluded: usize,
     open: usize,
     shortened: usize,
+    twins: usize,
 }
 
 #[test]
@@ -58,12 +73,17 @@ fn what_happens_in_one_network_is_never_excluded() {
     let seen = RefCell::new(Seen::default());
     let pairs = cases(1..=4, 1..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
     // How far the assumption is moved away from what happens, and how many neurons a round may bound.
-    let choices = (any::<bool>(), prop_oneof![Just(0.0), 0.0f64..2.0], prop_oneof![Just(u64::MAX), 0u64..4000]);
-    for_all(1200, (pairs, draws(), abouts(), choices), |(case, draw, about, (singles, shift, work))| {
+    let choices =
+        (any::<bool>(), any::<bool>(), prop_oneof![Just(0.0), 0.0f64..2.0], prop_oneof![Just(u64::MAX), 0u64..4000]);
+    for_all(1200, (pairs, draws(), abouts(), choices), |(case, draw, about, (singles, paired, shift, work))| {
         let Some((pair, values, bounds, mut assumption)) = question(&case, draw, about) else { return Ok(()) };
         assumption.constant -= shift;
+        let of_pair = (pair.clone(), bounds.clone(), assumption.clone());
+        let twins = of_twins(&pair, &bounds, &assumption).filter(|_| paired);
+        seen.borrow_mut().twins += usize::from(twins.is_some());
+        let (pair, bounds, asked) = twins.unwrap_or(of_pair);
         let mut contractor = Contractor::new(&pair).in_singles(singles);
-        let result = contractor.exclude_alone(bounds, &assumption, AloneBudget { work, ..BUDGET }, || false);
+        let result = contractor.exclude_alone(bounds, &asked, AloneBudget { work, ..BUDGET }, || false);
         let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &[])).collect();
         let mut seen = seen.borrow_mut();
         seen.alive += alive.len();
@@ -83,7 +103,10 @@ fn what_happens_in_one_network_is_never_excluded() {
         Ok(())
     });
     let seen = seen.into_inner();
-    assert!(seen.alive > 500 && seen.excluded > 50 && seen.open > 200 && seen.shortened > 200, "{seen:?}");
+    assert!(
+        seen.alive > 500 && seen.excluded > 50 && seen.open > 200 && seen.shortened > 200 && seen.twins > 200,
+        "{seen:?}"
+    );
 }
 
 /// Nothing else is weighed than the outputs of one network, or nothing is concluded.

@@ -3,14 +3,16 @@
 //! A claim about two networks often follows from what each of them does by itself. Where f1 has one label in the whole
 //! box and f2 has the same, their labels agree, whatever their neurons have in common. That f1 never has another label,
 //! and that f2 never prefers one, are assumptions about one network, and excluding them needs neither the other network
-//! nor the difference: a pass costs a quarter, and there are half as many neurons to bound.
+//! nor the difference: a pass costs a quarter, and there are half as many neurons to bound. So each network is paired
+//! with itself ([`Pair::twins`]), and every question is one about f1 of such a pair, whose y is its x and whose d is 0. The
+//! steps of multipliers then leave out y and d altogether; bounds are computed as of any pair.
 //!
 //! This is output-constrained bound tightening (INVPROP; Kotha et al., NeurIPS 2023), as in [`super::contract`], in
 //! another rhythm. There a round takes long steps for few neurons. Here a round takes few steps for all neurons whose
-//! sign is open, step by step of the network in order, so that the relaxations of a step are as tight as the round made
+//! sign is open, step by step of the network, so that the relaxations of a step are as tight as the round made
 //! them before the next one is bounded. Wide networks need that: what a few neurons are worth is soon used up, and only
 //! all of them together begin the descent in which bounds tighten bounds until they contradict. Where rounds stop
-//! paying, nothing follows; they do so after three or four.
+//! paying, nothing follows; they do so after three or four. How deep rounds go is in [`super::reach`].
 //!
 //! Sound as a contraction is: every bound holds for every input of the box at which the assumption holds, whatever the
 //! multipliers. Nothing of them is left when the assumption is not excluded.
@@ -19,9 +21,11 @@ use super::assumption::Assumption;
 use super::contract::{ContractionBudget, Contractor, WarmStart};
 use super::functional::Functional;
 use super::parameters::Parameters;
+use super::reach::{Reach, slack};
 use super::selection::costliest;
 use crate::domain::Quantity;
-use crate::domain::intermediate_bounds::IntermediateBounds;
+use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
+use crate::domain::phase::Bounds;
 
 /// How much work it may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,6 +63,18 @@ impl Assumption {
         }
     }
 
+    /// The same, if it speaks of one network alone, about f1 of this network paired with itself. A guard speaks of f1, so
+    /// what is said of f2 loses it.
+    #[must_use]
+    pub fn of_twins(self) -> Option<Self> {
+        if self.speaks_of()? == Quantity::First {
+            return Some(self);
+        }
+        let mut own = self.without_guard();
+        std::mem::swap(&mut own.first, &mut own.second);
+        Some(own)
+    }
+
     /// The same without the guard, which speaks of f1: it assumes less.
     #[must_use]
     pub fn without_guard(mut self) -> Self {
@@ -82,6 +98,24 @@ impl Assumption {
     }
 }
 
+impl IntermediateBounds {
+    /// The bounds of one network, x or y of these, paired with itself: nothing differs there.
+    #[must_use]
+    pub fn of_twins(&self, network: Quantity) -> Self {
+        let twins = |layer: &LayerBounds| {
+            let own = layer.of(network).clone();
+            let zeros = vec![0.0; own.lower.len()];
+            LayerBounds { x: own.clone(), y: own, d: Bounds { lower: zeros.clone(), upper: zeros } }
+        };
+        Self {
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
+            layers: self.layers.iter().map(twins).collect(),
+            phase_constraints: Vec::new(),
+        }
+    }
+}
+
 impl Contractor<'_> {
     /// Contracts the bounds of one network under an assumption that speaks of it alone, until it is excluded or until
     /// the budget is spent. `bounds` must hold without an assumption. Nothing is logged, so a recorded proof cannot use
@@ -96,9 +130,9 @@ impl Contractor<'_> {
         let Some(network) = assumption.speaks_of().filter(|_| self.log.is_none()) else {
             return Alone::Open(f64::INFINITY);
         };
-        self.backward.wanted = [network == Quantity::First, network == Quantity::Second, false];
+        self.backward.alone = network == Quantity::First;
         let result = self.rounds_alone(bounds, assumption, network, budget, &stop);
-        self.backward.wanted = [true; 3];
+        self.backward.alone = false;
         result
     }
 
@@ -113,6 +147,7 @@ impl Contractor<'_> {
         let hidden = bounds.layers.len() - 1;
         let mut warm: Vec<WarmStart> = vec![WarmStart::default(); hidden + 1];
         let mut bound = f64::INFINITY;
+        let mut reach = Reach::default();
         for _ in 0..budget.rounds {
             let (before, spent) = (bound, self.flops());
             self.backward.set_bounds(&bounds);
@@ -123,12 +158,8 @@ impl Contractor<'_> {
             }
             let cost = (self.flops() - spent).max(1);
             let most = usize::try_from(budget.work / cost).unwrap_or(usize::MAX).max(1);
-            let mut chosen: Vec<Functional> = vec![Functional::Target];
-            chosen.extend((0..hidden).flat_map(|layer| self.open_of(&bounds, network, layer)));
-            if chosen.len() > most {
-                chosen = costliest(&self.backward, &bounds, &chosen, most);
-            }
-            for (layer, begun) in warm.iter_mut().enumerate().take(hidden) {
+            let chosen = self.chosen(&bounds, network, most);
+            for layer in reach.layers(hidden) {
                 let here = |f: &Functional| match f {
                     Functional::Neuron { layer: l, .. } => *l == layer,
                     Functional::Target | Functional::Input { .. } => true,
@@ -137,8 +168,10 @@ impl Contractor<'_> {
                 if functionals.len() == 1 {
                     continue;
                 }
+                let curved = self.pair.curves(layer).is_some();
+                let slack_before = slack(bounds.layers[layer].of(network), curved);
                 self.backward.set_bounds(&bounds);
-                match self.bound_alone(&functionals, assumption, budget, begun, stop) {
+                match self.bound_alone(&functionals, assumption, budget, &mut warm[layer], stop) {
                     Alone::Excluded => return Alone::Excluded,
                     Alone::Open(found) => bound = bound.min(found),
                 }
@@ -148,12 +181,28 @@ impl Contractor<'_> {
                 if stop() {
                     return Alone::Open(bound);
                 }
+                let left = slack(bounds.layers[layer].of(network), curved) / slack_before;
+                if reach.ends(layer, left) {
+                    break;
+                }
             }
-            if bound > budget.gain * before {
+            if !reach.next_round(bound > budget.gain * before) {
                 break;
             }
         }
         Alone::Open(bound)
+    }
+
+    /// What a round bounds: the target and everything that is open in a network, or the costliest of it. The target was
+    /// bounded last, within these bounds.
+    fn chosen(&self, bounds: &IntermediateBounds, network: Quantity, most: usize) -> Vec<Functional> {
+        let layers = 0..bounds.layers.len() - 1;
+        let mut chosen: Vec<Functional> = vec![Functional::Target];
+        chosen.extend(layers.flat_map(|layer| self.open_of(bounds, network, layer)));
+        if chosen.len() > most {
+            chosen = costliest(&self.backward, bounds, &chosen, most);
+        }
+        chosen
     }
 
     /// Both ends of the neurons of a network in a layer whose sign is open, or, behind a function that bends everywhere,
@@ -183,7 +232,13 @@ impl Contractor<'_> {
         self.singles.follow((&self.backward, self.pair), functionals, false);
         self.best.clear();
         self.best.resize(functionals.len(), f64::NEG_INFINITY);
-        let steps = ContractionBudget { steps: budget.steps, rate: budget.rate, link: false, ..Default::default() };
+        let steps = ContractionBudget {
+            steps: budget.steps,
+            rate: budget.rate,
+            link: false,
+            looks: false,
+            ..Default::default()
+        };
         let mut reached = WarmStart { functionals: functionals.to_vec(), parameters: Parameters::default() };
         let most = self.most_at_once();
         for (number, chunk) in functionals.chunks(most).enumerate() {
@@ -197,6 +252,9 @@ impl Contractor<'_> {
                 return Alone::Excluded;
             }
             current.drop_moments();
+            if number == 0 && assumption.contradicted_by(self.best[0]) {
+                return Alone::Excluded;
+            }
             if number == 0 {
                 reached.parameters = current;
             } else {

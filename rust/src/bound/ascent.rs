@@ -12,7 +12,7 @@ use super::constraints::Constraints;
 use super::functional::{Coefficients, Functional};
 use super::lines::surrogate_lines;
 use super::parameters::{ANY, NOT_NEGATIVE, Parameters, SHARE};
-use super::relu_kernels::surrogate_column;
+use super::relu_kernels::{surrogate_column, surrogate_column_alone};
 use super::shared_inputs::reads_inputs;
 use crate::network::{Origin, Tile};
 use crate::numeric::kernels::Accumulate;
@@ -84,12 +84,14 @@ impl<T: Real> Backward<'_, T> {
     #[inline(always)]
     fn step_forwards(&mut self, s: usize, now: &mut Coefficients<T>, count: usize) {
         let (a, b, d) = (&self.pair.first[s], &self.pair.second[s], &self.pair.difference[s]);
-        let (m, weights) = (a.rows, &self.weights[s]);
+        let (m, weights, both) = (a.rows, &self.weights[s], !self.alone);
         for f in 0..count {
             let (x, y, z) = now.range_mut(f * m..(f + 1) * m);
             x.copy_from_slice(&weights.biases[0]);
-            y.copy_from_slice(&weights.biases[1]);
-            z.copy_from_slice(&weights.biases[2]);
+            if both {
+                y.copy_from_slice(&weights.biases[1]);
+                z.copy_from_slice(&weights.biases[2]);
+            }
         }
         let (live, panels) = (&self.live, &mut self.panels);
         let mut flops = 0;
@@ -97,28 +99,28 @@ impl<T: Real> Backward<'_, T> {
             tile.shape().product(out, weight, values, (tile.columns, count), Accumulate::Add, panels);
             flops += (2 * tile.products() * count) as u64;
         };
-        let [of_first, of_second, of_difference] = self.wanted;
         let mut reads_steps = false;
         for (k, term) in d.terms.iter().enumerate() {
             let Origin::Step(j) = term.origin else { continue };
             reads_steps = true;
             let from = live.of(j);
-            if let (Some(i), true) = (term.first, of_first) {
+            if let Some(i) = term.first {
                 add(&mut now.first, &a.terms[i].tile, &weights.first[i], &from.first, panels);
             }
-            if let (Some(i), true) = (term.second, of_second) {
+            if let (Some(i), true) = (term.second, both) {
                 add(&mut now.second, &b.terms[i].tile, &weights.second[i], &from.second, panels);
             }
-            if !term.zero && of_difference {
+            if !term.zero && both {
                 add(&mut now.difference, &term.tile, &weights.difference[k], &from.second, panels);
             }
-            if let (Some(i), true) = (term.first, of_difference) {
+            if let (Some(i), true) = (term.first, both) {
                 add(&mut now.difference, &a.terms[i].tile, &weights.first[i], &from.difference, panels);
             }
         }
         if reads_inputs(&self.pair, s) {
-            flops += self.shared_inputs.forwards((&*self.pair, s, weights), &self.corners, now, !reads_steps, panels);
-            if !reads_steps {
+            let of = if self.alone { [true, false, false] } else { [true, reads_steps, true] };
+            flops += self.shared_inputs.forwards((&*self.pair, s, weights), &self.corners, now, of, panels);
+            if both && !reads_steps {
                 // Where only the inputs are read, x - y = d.
                 let pairs = now.first.iter().zip(&now.difference);
                 now.second.iter_mut().zip(pairs).for_each(|(y, (x, d))| *y = *x - *d);
@@ -169,13 +171,18 @@ impl<T: Real> Backward<'_, T> {
             let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
             let gradients = (&mut gradient1[range.clone()], &mut gradient2[range.clone()]);
             let (values, kept) = (now.range_mut(f * m..f * m + u), behind.range(range));
-            if r.lines.neurons.is_empty() {
+            if r.lines.neurons.is_empty() && self.alone {
+                surrogate_column_alone(values.0, kept.0, slopes.0, gradients.0, v);
+            } else if r.lines.neurons.is_empty() {
                 surrogate_column(values, kept, slopes, gradients, v);
             } else {
                 surrogate_lines(values, kept, slopes, gradients, &r.lines.neurons);
             }
         }
         layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, SHARE);
+        if self.alone {
+            return;
+        }
         layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, SHARE);
         let relative = parameters.relative_links;
         if !(relative || parameters.optimise_links) {

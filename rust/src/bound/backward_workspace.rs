@@ -72,8 +72,8 @@ pub struct Backward<'a, T: Real = f64> {
     pub(super) behind_relu: Vec<Coefficients<T>>,
     /// Per step but the last, the coefficients of D before links, if links are measured in them.
     pub(super) link_units: Vec<Vec<T>>,
-    /// Of which of x, y and d the gradients of the multipliers need the values behind steps.
-    pub(super) wanted: [bool; 3],
+    /// Whether f1 alone is looked at: then the coefficients of Y and D are 0 throughout, and nobody reads y and d.
+    pub(super) alone: bool,
     /// Per step, whether the last pass met it.
     pub(super) met: Vec<bool>,
     /// The coefficients of steps that a pass has under way, or the values there in a pass forwards.
@@ -123,7 +123,7 @@ impl<'a, T: Real> Backward<'a, T> {
             relaxed: RelaxedPair { relaxations: vec![Relaxation::default(); hidden], ..RelaxedPair::default() },
             behind_relu: vec![Coefficients::default(); hidden],
             link_units: vec![Vec::new(); hidden],
-            wanted: [true; 3],
+            alone: false,
             met: vec![false; depth],
             live: Live::default(),
             inputs: Vec::new(),

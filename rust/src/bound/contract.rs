@@ -51,11 +51,13 @@ pub struct ContractionBudget {
     pub link: bool,
     /// Beyond that number of inputs, the most functionals in the first round besides the target; 0 means all.
     pub selected: usize,
+    /// Whether steps in singles look at the violation on the way, which may end a round early.
+    pub looks: bool,
 }
 
 impl Default for ContractionBudget {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true, selected: 32 }
+        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true, selected: 32, looks: true }
     }
 }
 

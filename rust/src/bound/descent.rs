@@ -5,7 +5,7 @@ use super::backward_workspace::Backward;
 use super::functional::{Coefficients, Functional, sign};
 use super::lines::{LINE_UNITS, line_column};
 use super::parameters::Parameters;
-use super::relu_kernels::{relu_column, relu_sums};
+use super::relu_kernels::{relu_column, relu_column_alone, relu_sums};
 use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, RoundingCost, relu_underflow};
 use super::shared_inputs::reads_inputs;
 use crate::domain::Quantity;
@@ -54,9 +54,9 @@ impl<T: Real> Backward<'_, T> {
                     Function::Identity => {}
                 }
                 self.join::<BOUND>(step, &mut now, functionals, parameters);
-                if self.wanted != [true; 3] {
-                    // Where networks are bounded one by one, most coefficients are 0 and need not be multiplied.
-                    known = now.nonzero();
+                if self.alone {
+                    // A bound goes by what is there; steps know it.
+                    known = if BOUND { now.nonzero() } else { [true, false, false] };
                 }
             }
             self.affine::<BOUND>(step, &mut now, known, count);
@@ -244,7 +244,11 @@ impl<T: Real> Backward<'_, T> {
                 line_column((p, q, s), kept, multipliers, neurons)
             } else {
                 let sums = if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { Default::default() };
-                relu_column((p, q, s), kept, multipliers, v);
+                if self.alone && !BOUND {
+                    relu_column_alone(p, kept.0, multipliers.1, v);
+                } else {
+                    relu_column((p, q, s), kept, multipliers, v);
+                }
                 (sums.0.wide(), sums.1.wide(), sums.2.wide())
             };
             totals.constant[f] += constant;

@@ -108,8 +108,8 @@ impl Contractor<'_> {
             None => current.move_to_singles(),
         };
         for step in 1..=budget.steps {
-            let looked = step % BOUND_EVERY == 0 || step == budget.steps || step == 1;
-            if looked && from == 0 && of_target.take(&singles) {
+            let due = step % BOUND_EVERY == 0 || step == budget.steps || step == 1;
+            if due && budget.looks && from == 0 && of_target.take(&singles) {
                 let lower = self.backward.evaluate(&target, assumption, &of_target)[0];
                 self.best[0] = self.best[0].max(lower);
                 if assumption.contradicted_by(self.best[0]) {
@@ -119,7 +119,7 @@ impl Contractor<'_> {
                     self.best[0] = f64::NEG_INFINITY;
                 }
             }
-            if step == budget.steps || (looked && stop()) {
+            if step == budget.steps || (due && stop()) {
                 break;
             }
             let Some((workspace, functionals)) = self.singles.workspace() else { break };

@@ -14,7 +14,7 @@
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
-//! | `alone` | the same for one network of the pair by itself | INVPROP |
+//! | `alone`, `reach` | the same for one network of the pair by itself, and how deep its rounds go | INVPROP |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
@@ -42,6 +42,7 @@ pub mod intermediate;
 pub mod lines;
 mod live;
 pub mod parameters;
+mod reach;
 pub mod relax;
 mod relu_kernels;
 pub mod replay;

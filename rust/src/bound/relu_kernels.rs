@@ -107,6 +107,19 @@ fn relu_column_of<T: Real>(
     }
 }
 
+/// The same of f1 alone: of its coefficients p, with the slopes alpha1.
+#[inline(always)]
+pub(super) fn relu_column_alone<T: Real>(p: &mut [T], sp: &mut [T], alpha1: &[T], v: RelaxationView<'_, T>) {
+    let m = v.keep.len();
+    let (p, sp, alpha1, v) = (&mut p[..m], &mut sp[..m], &alpha1[..m], v.part(0..m));
+    for i in 0..m {
+        let (slope, lower) = (v.slope1[i], v.active1[i] + v.unstable1[i] * alpha1[i]);
+        let x = p[i];
+        sp[i] = x;
+        p[i] = x * if x < T::ZERO { slope } else { lower };
+    }
+}
+
 /// The surrogate of one functional through a layer of ReLUs, forwards, and the gradients of its slopes.
 #[inline(always)]
 pub(super) fn surrogate_column<T: Real>(
@@ -156,5 +169,26 @@ fn surrogate_column_of<T: Real>(
         x[i] = after_x;
         y[i] = after_y;
         d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;
+    }
+}
+
+/// The same of f1 alone.
+#[inline(always)]
+pub(super) fn surrogate_column_alone<T: Real>(
+    x: &mut [T],
+    sp: &[T],
+    alpha1: &[T],
+    g1: &mut [T],
+    v: RelaxationView<'_, T>,
+) {
+    let m = v.keep.len();
+    let (x, g1, sp, alpha1, v) = (&mut x[..m], &mut g1[..m], &sp[..m], &alpha1[..m], v.part(0..m));
+    for i in 0..m {
+        let (slope, height, of_x) = (v.slope1[i], v.height1[i], x[i]);
+        let lower = v.active1[i] + v.unstable1[i] * alpha1[i];
+        let rise = sp[i] * of_x * v.unstable1[i];
+        g1[i] = if sp[i] >= T::ZERO { rise } else { T::ZERO };
+        let (above, below) = (slope * of_x + height, lower * of_x);
+        x[i] = if sp[i] < T::ZERO { above } else { below };
     }
 }

@@ -9,14 +9,11 @@
 //! network is bounded by itself, such a neuron *passes*: coefficients and values go through it unchanged, and it has no
 //! multipliers. So the neurons of a step are put in order, first those that *bend*, then those that pass.
 //!
-//! Where one network is bounded by itself its phase alone counts.
-//!
 //! Nothing rests on the choice: bounds are computed on the whole pair, with the multipliers that were found here and the
 //! others as they were.
 
 use super::functional::Functional;
 use super::relax::{OneSided, Relaxation};
-use crate::domain::Quantity;
 use crate::domain::intermediate_bounds::PhaseConstraint;
 
 /// Loops over the neurons that bend fill registers of so many singles.
@@ -51,15 +48,14 @@ enum Role {
 }
 
 impl Restriction {
-    /// For these relaxations and functionals, whose neurons are kept, as are those of assumed signs. `wanted` says which of
-    /// x, y and d are under way, `links` whether links are moved.
+    /// For these relaxations and functionals, whose neurons are kept, as are those of assumed signs. `links` says whether
+    /// links are moved.
     pub(super) fn of(
         relaxations: &[Relaxation],
         (functionals, constraints): (&[Functional], &[PhaseConstraint]),
-        wanted: [bool; 3],
         links: bool,
     ) -> Self {
-        let mut roles: Vec<Vec<Role>> = relaxations.iter().map(|r| roles(r, wanted, links)).collect();
+        let mut roles: Vec<Vec<Role>> = relaxations.iter().map(|r| roles(r, links)).collect();
         for functional in functionals {
             if let Functional::Neuron { layer, neuron, .. } = *functional {
                 roles[layer][neuron] = Role::Bends;
@@ -87,11 +83,9 @@ impl Restriction {
     }
 }
 
-fn roles(relaxation: &Relaxation, wanted: [bool; 3], links: bool) -> Vec<Role> {
-    // The difference is one of both networks.
-    let counts = |of: Quantity| wanted[of as usize] || wanted[Quantity::Difference as usize];
-    let sides = [(&relaxation.first, counts(Quantity::First)), (&relaxation.second, counts(Quantity::Second))];
-    let every = |holds: &dyn Fn(&OneSided) -> bool| sides.iter().all(|&(side, counts)| !counts || holds(side));
+fn roles(relaxation: &Relaxation, links: bool) -> Vec<Role> {
+    let sides = [&relaxation.first, &relaxation.second];
+    let every = |holds: &dyn Fn(&OneSided) -> bool| sides.iter().all(|side| holds(side));
     let role = |i: usize| {
         if every(&|side| side.active[i] == 0.0 && side.unstable[i] == 0.0) {
             Role::LeftOut

@@ -142,15 +142,15 @@ impl<T: Real> SharedInputs<T> {
         flops
     }
 
-    /// Adds what the terms of a step that read the inputs give to x and d, at inputs I x F, and to y unless it is `left
-    /// out`. Returns the number of operations.
+    /// Adds what the terms of a step that read the inputs give to those of x, y and d that are asked for, at inputs I x F.
+    /// Returns the number of operations.
     #[inline(always)]
     pub(super) fn forwards(
         &mut self,
         (pair, step, weights): (&Pair, usize, &StepWeights<'_, T>),
         inputs: &[T],
         values: &mut Coefficients<T>,
-        without_second: bool,
+        [of_first, of_second, of_difference]: [bool; 3],
         panels: &mut Panels<T>,
     ) -> u64 {
         let (a, b, d) = (&pair.first[step], &pair.second[step], &pair.difference[step]);
@@ -162,13 +162,13 @@ impl<T: Real> SharedInputs<T> {
             operations(tile, count)
         };
         for (k, term) in d.terms.iter().enumerate().filter(|(_, t)| t.origin == Origin::Inputs) {
-            if let Some(i) = term.first {
+            if let (Some(i), true) = (term.first, of_first) {
                 flops += add(&mut values.first, &a.terms[i].tile, &weights.first[i], panels);
             }
-            if let (Some(i), false) = (term.second, without_second) {
+            if let (Some(i), true) = (term.second, of_second) {
                 flops += add(&mut values.second, &b.terms[i].tile, &weights.second[i], panels);
             }
-            if term.zero {
+            if term.zero || !of_difference {
                 continue;
             }
             let Some(Apart { rows, weight }) = &self.apart[step][k] else {

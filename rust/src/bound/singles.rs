@@ -83,7 +83,7 @@ impl<'a> Singles<'a> {
         self.restriction = (self.leaving_out && pair.is_chain()).then(|| {
             let relaxed = &backward.relaxed;
             let kept = (functionals, &relaxed.phase_constraints[..]);
-            Restriction::of(&relaxed.relaxations, kept, backward.wanted, links).into()
+            Restriction::of(&relaxed.relaxations, kept, links).into()
         });
         let restriction = self.restriction.clone();
         if let Some(own) = self.made(pair) {
@@ -134,7 +134,7 @@ impl Backward<'_, f32> {
         own.phase_constraints.clear();
         let placed = given.phase_constraints.iter().map(|&c| restriction.map_or(c, |r| r.placed_constraint(c)));
         own.phase_constraints.extend(placed);
-        self.wanted = other.wanted;
+        self.alone = other.alone;
     }
 }
 
@@ -200,8 +200,15 @@ mod tests {
     /// Coefficients at the inputs of all functionals at first and after some steps, with all neurons or with those that
     /// matter; and how many neurons bend, pass and are left out.
     fn passes(restricted: bool, alone: bool) -> (Vec<Vec<f32>>, [usize; 3]) {
-        let (pair, bounds) = question();
-        let functionals = open(&bounds);
+        let (mut pair, mut bounds) = question();
+        if alone {
+            [pair, _] = pair.twins().expect("a pair");
+            bounds = bounds.of_twins(Quantity::First);
+        }
+        let mut functionals = open(&bounds);
+        let of_first =
+            |f: &Functional| matches!(f, Functional::Target | Functional::Neuron { quantity: Quantity::First, .. });
+        functionals.retain(|f| !alone || of_first(f));
         let assumption = Assumption {
             guard: vec![1.0, -1.0, 0.0],
             constants: vec![0.5],
@@ -215,7 +222,7 @@ mod tests {
         };
         let mut backward = Backward::new(&pair);
         backward.set_bounds(&bounds);
-        backward.wanted = [true, !alone, !alone];
+        backward.alone = alone;
         let mut current = backward.start(&functionals, &assumption);
         backward.start_slopes(&mut current);
         if alone {
@@ -223,7 +230,7 @@ mod tests {
             current.optimise_links = false;
         }
         let relaxed = &backward.relaxed;
-        let restriction = Arc::new(Restriction::of(&relaxed.relaxations, (&functionals, &[]), backward.wanted, !alone));
+        let restriction = Arc::new(Restriction::of(&relaxed.relaxations, (&functionals, &[]), !alone));
         let mut workspace = Backward::<f32>::without_bounds(&pair);
         workspace.follow(&backward, &pair, restricted.then_some(&*restriction));
         let mut singles = if restricted { current.in_singles(&restriction) } else { current.move_to_singles() };

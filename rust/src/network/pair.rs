@@ -137,6 +137,12 @@ impl Pair {
         Self { inputs, chain, sequence, last_readers, first, second, difference }
     }
 
+    /// Each of the two networks paired with itself, f1 first.
+    pub fn twins(&self) -> Result<[Self; 2], Error> {
+        let twins = |steps: &Vec<Step>| Self::of_steps(self.inputs, steps.clone(), steps.clone(), Vec::new());
+        Ok([twins(&self.first)?, twins(&self.second)?])
+    }
+
     /// I, the number of inputs.
     #[must_use]
     #[inline(always)]

@@ -28,6 +28,9 @@ pub struct EachNetworkAlone;
 
 /// An assumption about one network, and the obligations that are proved if it holds nowhere.
 struct Question {
+    /// x for f1, y for f2.
+    network: Quantity,
+    /// About f1 of that network paired with itself.
     assumption: Assumption,
     proves: Vec<usize>,
 }
@@ -78,7 +81,8 @@ fn questions(context: &Context<'_>, node: &Node) -> Vec<Question> {
             list[place].proves.push(o);
         } else if let Some(row) = missed(&assumption, &reached.first) {
             asked[guard] = Some(list.len());
-            list.push(Question { assumption: assumption.of_guard_row(row), proves: vec![o] });
+            let assumption = assumption.of_guard_row(row);
+            list.push(Question { network: Quantity::First, assumption, proves: vec![o] });
         } else {
             list.extend(of_violation(assumption, o));
         }
@@ -99,11 +103,8 @@ fn missed(assumption: &Assumption, first: &[f64]) -> Option<usize> {
 
 /// A violation that speaks of one network alone.
 fn of_violation(assumption: Assumption, obligation: usize) -> Option<Question> {
-    let assumption = match assumption.speaks_of()? {
-        Quantity::First => assumption,
-        _ => assumption.without_guard(),
-    };
-    Some(Question { assumption, proves: vec![obligation] })
+    let network = assumption.speaks_of()?;
+    Some(Question { network, assumption: assumption.of_twins()?, proves: vec![obligation] })
 }
 
 /// The numbers of the questions whose assumptions hold nowhere, and the operations that it took to find them.
@@ -112,20 +113,26 @@ fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Ques
     let (next, flops) = (AtomicUsize::new(0), AtomicU64::new(0));
     let spare = (1.0 - POLICY.alone_share) * shared.seconds_left();
     let stop = || shared.stopping() || shared.seconds_left() < spare;
+    let Ok(twins) = pair.twins() else { return (Vec::new(), 0) };
+    let known = [Quantity::First, Quantity::Second].map(|network| bounds.of_twins(network));
     let work = || {
         let mut excluded = Vec::new();
-        let mut contractor =
-            Contractor::new(pair).in_singles(settings.singles).leaving_out_stable(settings.stable_left_out);
+        let mut contractors = [None, None];
         while !stop() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(question) = questions.get(number) else { break };
+            let which = usize::from(question.network != Quantity::First);
             let before = arithmetic_is_ieee();
-            let answer = contractor.exclude_alone(bounds.clone(), &question.assumption, POLICY.alone, stop);
+            let contractor = contractors[which].get_or_insert_with(|| {
+                Contractor::new(&twins[which]).in_singles(settings.singles).leaving_out_stable(settings.stable_left_out)
+            });
+            let answer = contractor.exclude_alone(known[which].clone(), &question.assumption, POLICY.alone, stop);
             if answer == Alone::Excluded && before && arithmetic_is_ieee() {
                 excluded.push(number);
             }
         }
-        flops.fetch_add(contractor.flops(), Ordering::Relaxed);
+        let spent = contractors.iter().flatten().map(Contractor::flops).sum();
+        flops.fetch_add(spent, Ordering::Relaxed);
         excluded
     };
     let threads = settings.workers().min(questions.len());
