@@ -118,6 +118,18 @@ USES: dict[str, tuple[list[NodeProto], dict[str, np.ndarray]]] = {
             "t": weights(4, 3),
         },
     ),
+    "columns apart": (
+        [
+            helper.make_node("Constant", [], ["zero"], value_int=0),
+            helper.make_node("Constant", [], ["one"], value_int=1),
+            node("Gather", ["i", "zero"], "a", axis=1),
+            node("Gather", ["i", "one"], "b", axis=1),
+            node("Gather", ["t", "a"], "u"),
+            node("Gather", ["s", "b"], "v"),
+            node("Concat", ["u", "v"], "y", axis=1),
+        ],
+        {"t": weights(7, 2), "s": weights(9, 3)},
+    ),
     "moved and cast": (
         [node("Unsqueeze", ["i", "last"], "u"), node("Cast", ["u"], "c", to=1), node("Tanh", ["c"], "y")],
         {"last": np.array([1])},

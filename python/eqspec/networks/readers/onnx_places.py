@@ -48,7 +48,7 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             others += to not in FLOATS
             reals |= set(node.output) if to in FLOATS else set()
             waiting |= set(node.output) if to in PLACES else set()
-        elif kind == "Gather" and alone and node.input[1] in tables:
+        elif kind == "Gather" and alone:
             waiting |= set(node.output)
         elif kind == "Gather" and node.input[0] in tables and len(node.input) == 2:
             size = _size(node, tables[node.input[0]])
