@@ -1,7 +1,7 @@
 """Until when a certificate may be written: a search that is over must not be followed by work without an end.
 
-Writing is given the time of the task once more. Most of it takes a small part of what the search took; but the programs
-that settle a leaf, and the trees of cuts, may take any time.
+Writing is given the time of the task once more, and a minute at least. Most of it takes a small part of what the
+search took; but the programs that settle a leaf, and the trees of cuts, may take any time.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class Deadline:
         """Raises IncompleteError, with a reason for the user, when it is over."""
         if isfinite(self.seconds) and self.left == 0.0:
             raise IncompleteError(
-                f"writing it was stopped after {self.seconds:g} s, which is the time of the task once more: too much"
-                " stays open in the enclosures of the auditor; give the task more time (--timeout), or ask for less"
+                f"writing it was stopped after {self.seconds:g} s, the time of the task once more or a minute:"
+                " too much stays open in the enclosures of the auditor; give the task more time (--timeout),"
+                " or ask for less"
             )
 
 

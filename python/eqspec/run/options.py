@@ -95,6 +95,12 @@ class Options:
         timeout = task.budget.timeout if self.timeout is None else self.timeout
         return inf if timeout is None else timeout
 
+    def seconds_of_writing(self, task: Task) -> float:
+        """What writing the certificate of a task may take: as long as the task, but a minute at least, because reading
+        both networks exactly takes as long for a task of a second as for one of an hour.
+        """
+        return max(self.seconds(task), 60.0)
+
     def effort(self, task: Task) -> Effort:
         """The limits on a task, as the cache compares them."""
         threads = self.threads or task.budget.threads or cores()

@@ -116,7 +116,7 @@ class Runner:
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.INTERRUPTED)
         if settled is None or options.certifier is None:
             return settled
-        return options.certifier.certify(task, settled, options.seconds(task))
+        return options.certifier.certify(task, settled, options.seconds_of_writing(task))
 
     def kept(self, task: Task) -> Result | None:
         """What the cache has for a task; nothing is searched for. None for what is decided before any search.
@@ -211,7 +211,9 @@ class Runner:
         result = with_reason(task, result)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
-        return result if options.certifier is None else options.certifier.certify(task, result, options.seconds(task))
+        if options.certifier is None:
+            return result
+        return options.certifier.certify(task, result, options.seconds_of_writing(task))
 
     def _nearly(
         self, task: Task, result: Result, pair: core.Pair, stop: Callable[[], bool] | None, options: Options
