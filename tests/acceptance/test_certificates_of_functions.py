@@ -89,7 +89,7 @@ def test_wrong_multipliers_prove_nothing(
 ) -> None:
     """Negative ones are refused, other ones may prove less; a claim that is false no multipliers prove."""
     # Cuts would do without multipliers here, which are what is tested.
-    monkeypatch.setattr("eqspec.certificates.proof_construction.parts", lambda proof, nodes: [None] * len(nodes))
+    monkeypatch.setattr("eqspec.certificates.proof_construction.parts", lambda _, nodes, *__: [None] * len(nodes))
     task = pair(function, tmp_path, Epsilon(eps), Fraction(1, 2), seed=1)
     _, made = certify(task, tmp_path / "proofs", timeout=60)
     assert made is not None
