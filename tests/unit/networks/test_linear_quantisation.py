@@ -206,7 +206,7 @@ def test_what_moves_levels(tmp_path: Path) -> None:
     constants: Constants = {"s": np.float32(0.25), "z": np.uint8(128), "t": np.array([0.5, 0.25, 1], np.float32)}
     constants |= {"n": np.array([120, 128, 3], np.uint8), "shape": np.array([1, 4, 3]), "places": np.array([2, 0, 0])}
     constants |= {"pads": np.array([0, 1, 0, 0, 0, 2]), "fill": np.uint8(9), "more": np.array([[[1, 2, 3]]], np.uint8)}
-    constants |= {"wide": np.array([2, 4, 3])}
+    constants |= {"wide": np.array([2, 4, 3]), "times": np.array([1, 1, 2]), "back": np.array([[[0, 3], [0, 1]]])}
     cases = {
         "Reshape": [node("Reshape", ["q", "shape"], "m")],
         "Transpose": [node("Transpose", ["q"], "m", perm=[0, 2, 1])],
@@ -215,6 +215,8 @@ def test_what_moves_levels(tmp_path: Path) -> None:
         "Concat": [node("Concat", ["q", "more", "q"], "c", axis=1), node("Flatten", ["c"], "f"),
                    node("Gather", ["f", "places"], "m", axis=1)],
         "Expand": [node("Reshape", ["q", "shape"], "r"), node("Expand", ["r", "wide"], "m")],
+        "Tile": [node("Tile", ["q", "times"], "w"), node("Gather", ["w", "places"], "m", axis=2)],
+        "GatherND": [node("GatherND", ["q", "back"], "m")],
         "Identity": [node("Identity", ["q"], "i"), node("Reshape", ["i", "shape"], "m")],
     }  # fmt: skip
     for kind, nodes in cases.items():

@@ -159,11 +159,16 @@ def where_constant(call: OperatorCall) -> Sequence[Value]:
     return [concatenated(values, np.where(chosen, first, second))]
 
 
+_FILLING = {"Trilu"}
+"""Of the operators below those that fill in zeros, which may be none of the levels of a quantiser."""
+
+
 def moving(call: OperatorCall) -> Sequence[Value]:
     """An operator that moves entries by constants, or fills in zeros; the value is its first input."""
     if folding.is_constant(call):
         return folding.fold(call)
-    x = call.real_value(0)
+    levels = call.value(0)
+    x = levels if isinstance(levels, Levels) and call.node.op_type not in _FILLING else call.real_value(0)
     given = [None if v is None else call.whole(i) for i, v in enumerate(call.inputs) if i]
     if call.node.op_type == "Tile":
         check_value([d * int(r) for d, r in zip(x.shape, call.whole(1).reshape(-1), strict=True)])
