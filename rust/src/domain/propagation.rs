@@ -40,6 +40,7 @@ pub struct Propagation {
     buffers: Buffers,
     back_substitution: Option<BackSubstitution>,
     substituting: bool,
+    meets_intervals: bool,
     flops: u64,
     memory: usize,
     whole: bool,
@@ -58,6 +59,7 @@ impl Propagation {
             buffers: Buffers::default(),
             back_substitution: None,
             substituting: true,
+            meets_intervals: true,
             flops: 0,
             memory: usize::MAX,
             whole: false,
@@ -78,6 +80,12 @@ impl Propagation {
     pub fn with_back_substitution(self, wanted: bool) -> Self {
         let wanted = wanted && self.domain == AbstractDomain::Reduced;
         Self { back_substitution: wanted.then(BackSubstitution::default), ..self }
+    }
+
+    /// The same workspace, which asks for intervals where a function is not defined on all of a range, or does not.
+    #[must_use]
+    pub fn with_intervals(self, wanted: bool) -> Self {
+        Self { meets_intervals: wanted, ..self }
     }
 
     /// Whether each network is also bounded by itself on a box without assumptions; if it is, that can be switched off
@@ -173,7 +181,7 @@ impl Propagation {
                 layer.y.intersect(&known.y)?;
                 layer.d.intersect(&known.d)?;
             }
-            if l + 1 < depth && intervals::leaves_domain(pair, l, &layer.x, &layer.y) {
+            if self.meets_intervals && l + 1 < depth && intervals::leaves_domain(pair, l, &layer.x, &layer.y) {
                 let met = meet_intervals(pair, l, before, layer, (lower, upper));
                 // Two enclosures of one box have a point in common; only under an assumption may they have none.
                 met.map_err(|none| if known.is_some() { none.into() } else { Failure::Overflow })?;

@@ -222,7 +222,7 @@ impl StageResult {
 
 /// The propagation of boxes. No network is bounded by itself where halving an input changes next to nothing, since there
 /// it costs a third of a box and brings less than one per cent. The auditor of a recorded proof has the same limit, and
-/// bounds only chains so.
+/// bounds only chains so; intervals of functions that are not defined everywhere it does not know.
 fn propagation(context: &Context<'_>) -> Propagation {
     let Context { pair, settings, .. } = *context;
     let few_inputs = pair.inputs() <= POLICY.probes.inputs;
@@ -230,6 +230,7 @@ fn propagation(context: &Context<'_>) -> Propagation {
     let back_substitution = settings.back_substitution && few_inputs && audited;
     Propagation::new(settings.domain, pair.depth())
         .with_back_substitution(back_substitution)
+        .with_intervals(context.record.logging().is_none())
         .with_memory(settings.zonotope_memory)
 }
 
