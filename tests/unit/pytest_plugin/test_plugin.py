@@ -490,8 +490,14 @@ def test_searches_go_to_the_cluster_that_is_named(
     assert "solve" in events
 
 
-def test_a_cluster_that_is_not_there_is_refused_at_once(pytester: pytest.Pytester) -> None:
+@pytest.fixture(scope="module")
+def distributed() -> None:
+    """Imported before `pytester` begins, which makes Python forget what it imports: then no package is found any more."""
     pytest.importorskip("distributed")
+
+
+@pytest.mark.usefixtures("distributed")
+def test_a_cluster_that_is_not_there_is_refused_at_once(pytester: pytest.Pytester) -> None:
     write_spec(pytester.path)
     result = run(pytester, "--eqspec-cluster", "nowhere.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
