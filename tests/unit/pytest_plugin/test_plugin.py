@@ -492,7 +492,7 @@ def test_searches_go_to_the_cluster_that_is_named(
 
 @pytest.fixture(scope="module")
 def distributed() -> None:
-    """Imported before `pytester` begins, which makes Python forget what it imports: then no package is found any more."""
+    """Imported before `pytester` begins, which makes Python forget what it imports: no package is found after that."""
     pytest.importorskip("distributed")
 
 
