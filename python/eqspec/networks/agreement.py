@@ -127,7 +127,8 @@ class Comparison:
             self._precision = precision_of(self._content())
             if self._network.dequantised is not None and self._precision is roundoff.FLOAT64:
                 self._precision = roundoff.FLOAT32  # the type of scales
-        if beyond(self._network.steps, points, found, self._precision, self._precision) is None:
+        excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
+        if not (excess > 0).any():
             self._far.extend([False] * len(points))
             return
         if self._rounded is None:
@@ -139,16 +140,14 @@ class Comparison:
             except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
                 self._rounded = ()
         if not self._rounded:
-            self._judge_without_radii(points, found)
+            self._judge_without_radii(points, found, excess, radius)
             return
         where = beyond(self._rounded, points, found, None, self._precision)
         if where is not None:
             raise self._disagreement(points, found, where)
 
-    def _judge_without_radii(self, points: Array, found: Array) -> None:
+    def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
         """Raise where most points that were tried are far off: no rounding moves most over a threshold."""
-        assert self._precision is not None
-        excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
         far = excess > _FAR * radius
         self._far += [bool(row.any()) for row in far]
         if len(self._far) >= _FEWEST and 2 * sum(self._far) > len(self._far) and far.any():

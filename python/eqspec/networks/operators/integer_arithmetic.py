@@ -35,8 +35,12 @@ def counted(call: OperatorCall, made: Real, among: Array) -> Levels:
     """A value as the integers that it is, each of which lies between the least and the largest of some."""
     if (among != np.rint(among)).any() or (np.abs(among) > 2.0**53).any():
         raise UnreadableError("integers beyond 2^53", _FIX)
+    return _integers(call, made, (int(among.min()), int(among.max())))
+
+
+def _integers(call: OperatorCall, made: Real, ends: Ends) -> Levels:
     whole = made if isinstance(made, Affine) else af.constant(call.given, made)
-    return Levels.of(Computed(whole), made.shape, int(among.min()), int(among.max()))
+    return Levels.of(Computed(whole), made.shape, *ends)
 
 
 def holds(kind: int, levels: Levels) -> bool:
@@ -62,7 +66,7 @@ def _made(call: OperatorCall, made: Real, ends: Ends) -> Levels:
     """The result, which must lie within its type."""
     if call.kind(0) not in _TYPES:
         raise UnreadableError("it computes with levels of a quantiser, which may leave their type", _FIX)
-    levels = Levels.of(Computed(made if isinstance(made, Affine) else af.constant(call.given, made)), made.shape, *ends)
+    levels = _integers(call, made, ends)
     if not holds(call.kind(0) or 0, levels):
         raise UnreadableError(f"integers from {ends[0]} to {ends[1]} may leave their type", _FIX)
     return levels

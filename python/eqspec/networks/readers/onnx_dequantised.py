@@ -11,15 +11,15 @@ Constant, count; others have to be given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from eqspec.errors import IntegerEndsError, NoIntegerEndsError
 from eqspec.networks.dequantised import Dequantised, ScaleAndZero
 from eqspec.networks.operators.quantising import TYPES
-from eqspec.networks.readers.onnx_ends import names_read
+from eqspec.networks.readers.onnx_ends import inner_graphs, names_read
 from eqspec.networks.readers.onnx_names import name_of
 
 _MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -237,16 +237,9 @@ def _rename(node: NodeProto, old: str, new: str) -> None:
     for at, name in enumerate(node.input):
         if name == old:
             node.input[at] = new
-    for graph in _graphs(node):
+    for graph in inner_graphs(node):
         for value in graph.output:
             if value.name == old:
                 value.name = new
         for inner in graph.node:
             _rename(inner, old, new)
-
-
-def _graphs(node: NodeProto) -> Sequence[GraphProto]:
-    made: list[GraphProto] = []
-    for attribute in node.attribute:
-        made += [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
-    return made

@@ -169,13 +169,19 @@ def _behind(name: str, makers: dict[str, NodeProto]) -> Iterator[NodeProto]:
 def names_read(node: NodeProto) -> list[str]:
     """The names that a node reads, also inside of its branches and bodies."""
     names = [name for name in node.input if name]
-    for attribute in node.attribute:
-        graphs = [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
-        for graph in graphs:
-            names += [output.name for output in graph.output]
-            for inner in graph.node:
-                names += names_read(inner)
+    for graph in inner_graphs(node):
+        names += [output.name for output in graph.output]
+        for inner in graph.node:
+            names += names_read(inner)
     return names
+
+
+def inner_graphs(node: NodeProto) -> list[GraphProto]:
+    """The branches and bodies of a node."""
+    found: list[GraphProto] = []
+    for attribute in node.attribute:
+        found += [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
+    return found
 
 
 def needed(nodes: Sequence[NodeProto], output: str) -> list[NodeProto]:
