@@ -31,8 +31,8 @@ from oracle.evaluate import outputs
 from oracle.pairs import Pair
 from oracle.queries import oracle_of
 
-SLICE, SLICES = 14, 4
-"""Seeds of one test, and how many tests: more than two thousand cases in all."""
+SLICE, SLICES = 14, 3
+"""Seeds of one test, and how many tests: more than a thousand cases in all."""
 
 
 @pytest.fixture(scope="module")

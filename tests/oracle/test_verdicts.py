@@ -21,7 +21,7 @@ from oracle.queries import CLAIMS, Claim, Query, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness, runner
 
-QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", "1000"))
+QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", "600"))
 FIRST_SEED = int(os.environ.get("EQSPEC_ORACLE_SEED", "0"))
 PAIRS = 50
 """A block asks every property about the same pairs, whose pieces are found once."""
