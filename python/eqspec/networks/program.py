@@ -106,12 +106,6 @@ class Tile:
         """Whether this is a matrix that reads all of so many rows in their order."""
         return self.taps == columns and self._in_order
 
-    def taps_of_row(self, row: int) -> tuple[Index, Array]:
-        """What one row reads (K,), -1 for nothing, and with which weights (K,)."""
-        channel, position = divmod(row, self.positions)
-        group, output = divmod(channel, self.outputs)
-        return self.index[group, position], self.weight[group, output]
-
     def matrix(self, columns: int) -> Array:
         """The dense matrix (rows, columns), in floats: of small tiles, where nothing else will do."""
         made = np.zeros((self.groups, self.outputs, self.positions, columns + 1))
@@ -236,19 +230,16 @@ def last_readers(steps: Sequence[_Reading]) -> list[int]:
     return last
 
 
-def without_unread(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps that the last one depends on, with their sources renumbered."""
-    needed = [False] * len(steps)
-    needed[-1] = True
+def needed(steps: Sequence[Step]) -> list[bool]:
+    """Which steps the last one depends on, itself included."""
+    found = [False] * len(steps)
+    found[-1] = True
     for number in reversed(range(len(steps))):
-        if needed[number]:
+        if found[number]:
             for source in steps[number].sources:
                 if source >= 0:
-                    needed[source] = True
-    if all(needed):
-        return tuple(steps)
-    place = {INPUTS: INPUTS} | {old: new for new, old in enumerate(n for n, there in enumerate(needed) if there)}
-    return tuple(renumbered(step, place) for step, there in zip(steps, needed, strict=True) if there)
+                    found[source] = True
+    return found
 
 
 def renumbered(step: Step, place: dict[int, int]) -> Step:
