@@ -163,10 +163,10 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
     sigmoids = [network.source for network in networks if scores == "logits" and ends_in_sigmoid(network)]
     if sigmoids:
         cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
-        raise InputError(f'{cause}, so its scores are no logits; give scores="probabilities", or export it without')
+        raise InputError(f'{cause}, so its scores are not logits; give scores="probabilities", or export it without')
     inner = [network for network in networks if scores == "logits" and network.inner_softmax is not None]
     if inner:
-        cause = f"{inner[0].source}: {inner[0].inner_softmax} is not left out, so its scores are no logits"
+        cause = f"{inner[0].source}: {inner[0].inner_softmax} is not left out, so its scores are not logits"
         raise InputError(f"{cause}; leave scores out to compare what the file gives, or export it without what follows")
     if scores is not None or not ambiguous(claim, networks):
         return
@@ -193,7 +193,7 @@ def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is no array of numbers: {error}") from None
+        raise InputError(f"{name} is not an array of numbers: {error}") from None
     if array.ndim != dimensions:
         raise InputError(f"{name} has shape {array.shape}; give {dimensions} dimension{'s' * (dimensions > 1)}")
     if not np.isfinite(array).all():

@@ -299,7 +299,7 @@ def _problems(step: Step, number: int, sizes: Sequence[int]) -> Iterator[tuple[s
             continue
         index = tile.index
         if not isinstance(index, np.ndarray) or index.dtype != np.int32 or index.ndim != 3:
-            yield where, "the index is no int32 array (groups, positions, taps)", "convert it with numpy.asarray"
+            yield where, "the index is not an int32 array (groups, positions, taps)", "convert it with numpy.asarray"
             continue
         wrong = list(_numbers(f"{where}, weight", tile.weight, tile.weight_error, 3))
         yield from wrong
@@ -324,7 +324,7 @@ def _function_problems(curves: Curves, rows: int) -> Iterator[tuple[str, str, st
     if not curves.kinds:
         yield ", function", "no curves", "give at least one"
     elif chosen is not None and (not isinstance(chosen, np.ndarray) or chosen.dtype != np.int32):
-        yield ", function", "the kinds of its rows are no int32 array", "convert them with numpy.asarray"
+        yield ", function", "the kinds of its rows are not an int32 array", "convert them with numpy.asarray"
     elif chosen is not None and chosen.shape != (rows,):
         yield ", function", f"kinds of {chosen.shape} rows, the step has {rows}", "give one for each row, or None"
     elif chosen is not None and not (chosen.min() >= 0 and chosen.max() < len(curves.kinds)):

@@ -170,10 +170,10 @@ def test_settings_come_from_the_configuration_and_the_command_line_wins(pytester
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--eqspec-timeout=soon", "--eqspec-timeout: 'soon' is no number"),
-        ("--eqspec-timeout=-1", "eqspec: timeout = -1.0 is no time"),
+        ("--eqspec-timeout=soon", "--eqspec-timeout: 'soon' is not a number"),
+        ("--eqspec-timeout=-1", "eqspec: timeout = -1.0 is not a time"),
         ("--eqspec-threads=0", "eqspec: threads = 0"),
-        ("--eqspec-param=eps", "--eqspec-param: 'eps' is no NAME=VALUE"),
+        ("--eqspec-param=eps", "--eqspec-param: 'eps' is not of the form NAME=VALUE"),
         ("--eqspec-unknown=pass", "--eqspec-unknown: invalid choice: 'pass'"),
         ("--override-ini=eqspec_unknown=pass", "eqspec_unknown = pass; one of fail, xfail, skip"),
     ],
