@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
@@ -10,19 +10,9 @@ from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.tasks.task import Task
 
-SWITCHES = (
-    "contract",
-    "attack",
-    "link",
-    "entropy",
-    "phases",
-    "dual",
-    "back_substitution",
-    "singles",
-    "stable_left_out",
-    "selected",
-    "root_bounds",
-    "alone",
+_NO_SWITCHES = ("record", "zonotope_memory", "contract_above", "wide_above")
+SWITCHES = tuple(
+    name for name in core.SETTINGS if name not in _NO_SWITCHES and name not in {field.name for field in fields(Options)}
 )
 """Settings of the core that only a comparison turns off."""
 

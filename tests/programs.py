@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from eqspec.networks.network import Array, Network
-from eqspec.networks.program import INPUTS, Step, Term, Tile, without_unread
+from eqspec.networks.program import INPUTS, Step, Term, Tile, needed, renumbered
 
 Random = np.random.Generator
 
@@ -78,17 +79,35 @@ def program(random: Random, *, inputs: int = 4, outputs: int = 3, steps: int = 5
     return Network(without_unread(made), inputs, "random", f"{random.integers(1 << 30)}")
 
 
+def without_unread(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps that the last one depends on, with their sources renumbered."""
+    kept = [number for number, there in enumerate(needed(steps)) if there]
+    place = {INPUTS: INPUTS} | {old: new for new, old in enumerate(kept)}
+    return tuple(renumbered(steps[number], place) for number in kept)
+
+
+def taps_of_row(tile: Tile, row: int) -> list[tuple[int, Fraction]]:
+    """What one row of a tile reads, and with which weight: the definition, entry by entry."""
+    channel, position = divmod(row, tile.positions)
+    group, output = divmod(channel, tile.outputs)
+    taps = zip(tile.index[group, position].tolist(), tile.weight[group, output].tolist(), strict=True)
+    return [(at, Fraction(weight)) for at, weight in taps if at >= 0]
+
+
+def sums(step: Step, values: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """The sums of a step, given the inputs and what earlier steps gave, row by row, as rationals."""
+    found = [Fraction(b) for b in step.bias.tolist()]
+    for term in step.terms:
+        for row in range(step.rows):
+            found[row] += sum(weight * values[term.source + 1][at] for at, weight in taps_of_row(term.tile, row))
+    return found
+
+
 def naive(network: Network, point: list[Fraction]) -> list[Fraction]:
     """The outputs of a program without errors, row by row, as rationals."""
     values = [point]
     for step in network.steps:
-        now = [Fraction(b) for b in step.bias.tolist()]
-        for term in step.terms:
-            for row in range(step.rows):
-                index, weight = term.tile.taps_of_row(row)
-                for at, w in zip(index.tolist(), weight.tolist(), strict=True):
-                    if at >= 0:
-                        now[row] += Fraction(w) * values[term.source + 1][at]
+        now = sums(step, values)
         values.append([max(x, Fraction(0)) for x in now] if step.function == "relu" else now)
     return values[-1]
 

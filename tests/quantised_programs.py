@@ -15,8 +15,9 @@ import numpy as np
 from eqspec.networks.curves import Curve, Curves, clip, leaky, pieces
 from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Region
-from eqspec.networks.program import Function, Step, Term, Tile, renumbered, without_unread
+from eqspec.networks.program import Function, Step, Term, Tile, renumbered
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded
+from programs import sums, without_unread
 
 Random = np.random.Generator
 TENTH = float(np.float32(0.1))
@@ -122,13 +123,7 @@ def values(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> list[tuple[l
     known: list[list[Fraction]] = [list(point)]
     found = []
     for step in steps:
-        now = [Fraction(b) for b in step.bias.tolist()]
-        for term in step.terms:
-            for row in range(step.rows):
-                index, weight = term.tile.taps_of_row(row)
-                for at, w in zip(index.tolist(), weight.tolist(), strict=True):
-                    if at >= 0:
-                        now[row] += Fraction(w) * known[term.source + 1][at]
+        now = sums(step, known)
         after = [applied(step.function, row, x) for row, x in enumerate(now)]
         found.append((now, after))
         known.append(after)

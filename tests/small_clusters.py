@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from eqspec.cluster import leg
-from eqspec.cluster.leg import Introduction, Order, Report
+from eqspec.cluster.leg import Order, Report, WorkerIdentity
 
 Fault = Callable[[str, Order, Callable[[], Report]], object]
 """What a worker does with an order, given a way to do it honestly."""
@@ -38,9 +38,9 @@ class LocalTransport:
             raise self.reached
         return dict(self.there)
 
-    def introduce(self, worker: str) -> None:
-        build = self.builds.get(worker, leg.introduce().build)
-        self._back.put((worker, Introduction(build, f"host of {worker}")))
+    def identify(self, worker: str) -> None:
+        build = self.builds.get(worker, leg.identify().build)
+        self._back.put((worker, WorkerIdentity(build, f"host of {worker}")))
 
     def ship(self, shipped: object, worker: str) -> object:
         return shipped

@@ -117,7 +117,9 @@ def validate(claim: Property, outputs: int) -> None:
                 raise InputError(f"margin = {margin} is negative, which every input meets; use Top1()")
         case Confidence(delta):
             if not 0 < exact(delta) < 1:
-                raise InputError(f"delta = {delta} is no confidence a softmax can reach; give a number between 0 and 1")
+                raise InputError(
+                    f"delta = {delta} is not a confidence a softmax can reach; give a number between 0 and 1"
+                )
         case Linear(candidate, reference, bound):
             for name, coefficients in (("candidate", candidate), ("reference", reference)):
                 if len(coefficients) != outputs:
@@ -133,7 +135,7 @@ def validate(claim: Property, outputs: int) -> None:
 
 def _refuse(claim: Never) -> NoReturn:
     """For callers without a type checker. The parameter's type makes mypy report a kind that `validate` misses."""
-    raise InputError(f"{claim!r} is no property; one of {', '.join(kind.__name__ for kind in get_args(Property))}")
+    raise InputError(f"{claim!r} is not a property; one of {', '.join(kind.__name__ for kind in get_args(Property))}")
 
 
 def _validate_outputs(chosen: Sequence[int] | None, outputs: int) -> None:

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from eqspec.api import Report, Spec, check, verify
-from eqspec.api.pair_verification import Bounds
+from eqspec.api.box_task import Bounds
 from eqspec.errors import InputError
 from eqspec.networks import Model, as_network
 from eqspec.property import Confidence, Epsilon, Margin, Norm, Number, Property, Top1

@@ -45,21 +45,6 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = (
-    "attack",
-    "link",
-    "entropy",
-    "phases",
-    "dual",
-    "back_substitution",
-    "singles",
-    "stable_left_out",
-    "root_bounds",
-    "alone",
-)
-"""What can be switched off besides linear programs and contraction."""
-
-
 @dataclass(frozen=True)
 class Mode:
     """How a case is decided; every field is a dimension of the hunt.
@@ -105,28 +90,7 @@ class Mode:
             given["zonotope_memory"] = 1
         if record is not None:
             given["record"] = record
-        return _core.Settings(
-            domain=self.domain,
-            threads=self.threads,
-            lp=self.lp,
-            contract=self.contract,
-            contract_above=self.contract_above,
-            wide_above=self.wide_above,
-            selected=self.selected,
-            attack=self.attack,
-            link=self.link,
-            entropy=self.entropy,
-            phases=self.phases,
-            dual=self.dual,
-            back_substitution=self.back_substitution,
-            singles=self.singles,
-            stable_left_out=self.stable_left_out,
-            root_bounds=self.root_bounds,
-            alone=self.alone,
-            boxes=self.boxes,
-            timeout=30.0,
-            **given,
-        )
+        return _core.Settings(**{name: getattr(self, name) for name in _SETTINGS}, timeout=30.0, **given)
 
     def words(self) -> list[str]:
         """What this is an example of."""
@@ -147,6 +111,14 @@ class Mode:
             *(["styled"] if self.styled else []),
             *([self.arithmetic] if self.arithmetic != "real" else []),
         ]
+
+
+_SETTINGS = tuple(field.name for field in fields(Mode) if field.name in _core.SETTINGS)
+"""The fields that are settings of the core."""
+STAGES_OFF = tuple(
+    field.name for field in fields(Mode) if field.default is True and field.name not in ("lp", "contract")
+)
+"""What can be switched off besides linear programs and contraction."""
 
 
 @dataclass(frozen=True)

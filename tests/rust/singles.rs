@@ -42,7 +42,7 @@ fn check_taken(
     let every = functionals(&pair);
     for functionals in [&every[..], &every[..1]] {
         let mut batch = backward.start(&every, &assumption);
-        let mut singles = batch.move_to_singles();
+        let mut singles = batch.in_singles();
         all_values(&mut singles).zip(numbers.iter().cycle()).for_each(|(v, n)| *v = *n);
         let mut taken = backward.start(functionals, &assumption);
         let before = format!("{:?}", taken.layers);
@@ -93,7 +93,7 @@ fn multipliers_whose_gradients_overflowed_are_refused() {
         let mut backward = Backward::new(&pair);
         backward.set_bounds(&bounds);
         let mut current = backward.start(&functionals(&pair), &assumption);
-        let mut singles = current.move_to_singles();
+        let mut singles = current.in_singles();
         let slopes = &mut singles.layers[0].alpha1;
         let gradient = vec![f32::NAN; slopes.value.len()];
         slopes.ascend(&gradient, 0.1, 1, (0.0, 1.0));

@@ -92,5 +92,5 @@ def _fixed_type(text: str, name: str) -> FixedType:
 def _said(fault: Fault, name: str) -> str:
     found = fault.diagnostic
     if found is None:
-        return f"{name}: this is no type"
+        return f"{name}: this is not a type"
     return f"{name}: {found.message}" + (f"; {found.help}" if found.help else "")

@@ -29,7 +29,7 @@ def bytes_of(text: str) -> int:
             return int(literal(number) * factor)
     except NumberError:
         pass
-    raise ArgumentTypeError(f"{text!r} is no size such as 8GB")
+    raise ArgumentTypeError(f"{text!r} is not a size such as 8GB")
 
 
 class Keywords(TypedDict, total=False):

@@ -67,11 +67,11 @@ def open_plain(path: Path, *, follow: bool) -> BinaryIO:
         descriptor = os.open(path, flags)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):  # a link, or a socket
-            raise BrokenError("it is no file") from None
+            raise BrokenError("it is not a file") from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BrokenError("it is no file")
+        raise BrokenError("it is not a file")
     return open(descriptor, "rb")  # noqa: PTH123 - a descriptor
 
 
@@ -88,7 +88,7 @@ def private_folder(folder: Path, below: Path) -> None:
         step.mkdir(mode=0o700, exist_ok=True)
         about = step.lstat()
         if not stat.S_ISDIR(about.st_mode):
-            raise OSError(errno.ENOTDIR, f"{step} is no folder")
+            raise OSError(errno.ENOTDIR, f"{step} is not a folder")
         if hasattr(os, "geteuid"):
             if os.geteuid() not in (0, about.st_uid):
                 raise OSError(errno.EPERM, f"{step} belongs to another user")

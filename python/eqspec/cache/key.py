@@ -94,7 +94,7 @@ def _read(path: Path) -> Key:
     try:
         file = open_plain(path, follow=True)
     except BrokenError:
-        raise NoKeyError(f"the key {path} is no file; remove it, and a new one is made") from None
+        raise NoKeyError(f"the key {path} is not a file; remove it, and a new one is made") from None
     with file:
         about = os.fstat(file.fileno())
         if hasattr(os, "geteuid"):

@@ -51,5 +51,5 @@ def parameter(text: str) -> tuple[str, str]:
     """NAME=VALUE as a pair."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     return name.strip(), value.strip()

@@ -99,7 +99,7 @@ def _verify(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCo
 
     timeout: float | None = arguments.timeout
     if timeout is not None and not timeout >= 0:
-        raise InputError(f"--timeout {timeout} is no time; give seconds, 0 or more")
+        raise InputError(f"--timeout {timeout} is not a time; give seconds, 0 or more")
     if arguments.serialise_assignments is not None:
         err.print("note: --serialise-assignments is not supported; an assignment is printed", soft_wrap=True)
     try:

@@ -18,10 +18,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from eqspec.cluster.acquaintance import Acquaintance
 from eqspec.cluster.leg import Order, Report, Shipped
 from eqspec.cluster.policy import Drop, Finish, Limits, Policy, Recall, Send
 from eqspec.cluster.transport import GoneError, LostError, Transport
+from eqspec.cluster.worker_builds import WorkerBuilds
 from eqspec.errors import ResourceError, SavedStateError
 from eqspec.run import core
 from eqspec.run.engine import Array
@@ -116,7 +116,7 @@ class Coordinator:
         self._transport, self._tell = transport, tell or (lambda _: None)
         self._policy = Policy(limits)
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._known = Acquaintance(transport, self._tell)
+        self._builds = WorkerBuilds(transport, self._tell)
         self._searches: dict[int, Searching] = {}
         self._legs: dict[int, _Sent] = {}
         self._by_name: dict[str, int] = {}
@@ -151,7 +151,7 @@ class Coordinator:
         while not self.workers:
             if self._unreached is not None:
                 raise ResourceError("the cluster is out of reach; is its scheduler running?")
-            if self._known.hopeless:
+            if self._builds.none_usable:
                 raise ResourceError("the cluster has no worker that can be used, see above")
             if monotonic() > end:
                 self._tell("the cluster has no workers yet; searches begin when the first one comes")
@@ -218,17 +218,17 @@ class Coordinator:
 
     def _look(self) -> None:
         """Workers that came and went since the last time."""
-        for gone in self._known.look():
+        for gone in self._builds.refresh():
             for searching in self._searches.values():
                 searching.questions.pop(gone, None)
             for leg in self._policy.left(gone):
-                self._lose(leg, f"{self._known.place(gone)} is gone")
-        if self._known.hopeless and not self._legs:  # those that came after all, or came back
+                self._lose(leg, f"{self._builds.place(gone)} is gone")
+        if self._builds.none_usable and not self._legs:  # those that came after all, or came back
             self._give_all_up("none of its workers can be used, see above", lost=True)
 
     def _arrived(self, name: str, came: object) -> None:
-        if name in self._known:
-            if self._known.introduced(name, came):
+        if name in self._builds:
+            if self._builds.accepts(name, came):
                 self._policy.joined(name)
             return
         leg = self._by_name.pop(name, None)
@@ -247,14 +247,14 @@ class Coordinator:
             self._look()
             if leg in self._legs:  # another one is there in its place, which knows nothing
                 sent.searching.questions.pop(sent.worker, None)
-                self._lose(leg, f"{self._known.place(sent.worker)} gave it up: {came}")
+                self._lose(leg, f"{self._builds.place(sent.worker)} gave it up: {came}")
         else:
-            self._lose(leg, f"{self._known.place(sent.worker)}: {type(came).__name__}: {came}")
+            self._lose(leg, f"{self._builds.place(sent.worker)}: {type(came).__name__}: {came}")
 
     @property
     def refused(self) -> Mapping[str, str]:
         """Workers that are not used, and why."""
-        return self._known.refused
+        return self._builds.refused
 
     def _send(self, action: Send) -> None:
         searching = self._searches[action.search]
@@ -268,7 +268,7 @@ class Coordinator:
             share=dealt[1],
             seconds=action.seconds,
             boxes=action.limit,
-            threads=searching.threads or self._known.threads[action.worker],
+            threads=searching.threads or self._builds.threads[action.worker],
             record=searching.record is not None,
             trail=searching.trail is not None and searching.trail.wanted,
         )
@@ -295,7 +295,7 @@ class Coordinator:
             if report.answer is None or searching.ledger.accept(report.answer) != sent.share:
                 raise SavedStateError("it answers another share")  # noqa: TRY301 - as the ledger does
         except SavedStateError as problem:
-            self._lose(leg, f"the answer of {self._known.place(sent.worker)} is refused: {problem}")
+            self._lose(leg, f"the answer of {self._builds.place(sent.worker)} is refused: {problem}")
             return
         if searching.record is not None and report.record is not None:
             with searching.record.open("ab") as file:
@@ -328,7 +328,7 @@ class Coordinator:
     def _dropped(self, leg: int) -> None:
         """A leg that is late: its worker is given nothing more until it is gone or comes back."""
         sent = self._legs.pop(leg)
-        where = self._known.place(sent.worker)
+        where = self._builds.place(sent.worker)
         sent.searching.trouble = f"{where} did not answer in time"
         self._lost_shares[leg] = sent.share
         self._tell(f"{where} does not answer; it is given nothing before it does")

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 
-from eqspec.cluster.acquaintance import Acquaintance
 from eqspec.cluster.transport import GoneError, LostError, Transport
+from eqspec.cluster.worker_builds import WorkerBuilds
 from eqspec.errors import ResourceError
 
 _LOOK = 1.0
@@ -48,7 +48,7 @@ class Jobs:
 
     def __init__(self, transport: Transport, tell: Callable[[str], None]) -> None:
         self._transport, self._tell = transport, tell
-        self._known = Acquaintance(transport, tell)
+        self._builds = WorkerBuilds(transport, tell)
         self._free: dict[str, int] = {}
         self._waiting: deque[_Job] = deque()
         self._out: dict[str, tuple[_Job, str]] = {}
@@ -62,7 +62,7 @@ class Jobs:
     @property
     def slots(self) -> int:
         """How many jobs are computed at once; 0 before the first worker is known."""
-        return sum(self._known.threads.get(worker, 0) for worker in self._free)
+        return sum(self._builds.threads.get(worker, 0) for worker in self._free)
 
     @property
     def outstanding(self) -> int:
@@ -101,9 +101,9 @@ class Jobs:
 
     def _turn(self, seconds: float) -> None:
         for name, came in self._transport.arrivals(seconds):
-            if name in self._known:
-                if self._known.introduced(name, came):
-                    self._free[name] = self._known.threads[name]
+            if name in self._builds:
+                if self._builds.accepts(name, came):
+                    self._free[name] = self._builds.threads[name]
             elif name in self._out:
                 self._arrived(name, came)
         now = monotonic()
@@ -117,20 +117,20 @@ class Jobs:
             self._send(job, worker, now)
 
     def _look(self, now: float) -> None:
-        for gone in self._known.look():
+        for gone in self._builds.refresh():
             self._free.pop(gone, None)
             for key in [key for key in self._shipped if key[1] == gone]:
                 del self._shipped[key]
             for name in [name for name, (_, worker) in self._out.items() if worker == gone]:
-                self._lose(name, f"{self._known.place(gone)} is gone")
-        if self._known.hopeless:
+                self._lose(name, f"{self._builds.place(gone)} is gone")
+        if self._builds.none_usable:
             raise ResourceError("the cluster has no worker that can be used, see above")
         if not self._free and not self._told and now - self._began > _PATIENCE:
             self._told = True
             self._tell("the cluster has no workers yet; work begins when the first one comes")
         for name, (job, worker) in list(self._out.items()):
             if now - job.out.get(name, now) > job.seconds:
-                place = self._known.place(worker)
+                place = self._builds.place(worker)
                 self._tell(f"{place} does not answer; it is given nothing more")
                 self._free[worker] = 0
                 self._lose(name, f"{place} did not answer in time")
@@ -167,10 +167,10 @@ class Jobs:
         job, worker = self._out.pop(name)
         took = monotonic() - job.out.pop(name, monotonic())
         if worker in self._free:
-            self._free[worker] = min(self._free[worker] + 1, self._known.threads[worker])
+            self._free[worker] = min(self._free[worker] + 1, self._builds.threads[worker])
         if job.over:
             return
-        place = self._known.place(worker)
+        place = self._builds.place(worker)
         if isinstance(came, GoneError):
             self._shipped.pop((id(job.material), worker), None)
             why: str | None = f"{place} gave it up: {came}"

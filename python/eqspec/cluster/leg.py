@@ -79,16 +79,16 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Introduction:
-    """Who a worker is: its build of eqspec, where it runs, and the threads that it may use."""
+class WorkerIdentity:
+    """Who a worker is: its build of eqspec, and where it runs."""
 
     build: str
     place: str
 
 
-def introduce() -> Introduction:
+def identify() -> WorkerIdentity:
     """Run on a worker before anything else."""
-    return Introduction(build(), f"{platform.node()}, process {os.getpid()}")
+    return WorkerIdentity(build(), f"{platform.node()}, process {os.getpid()}")
 
 
 _called_back: OrderedDict[str, threading.Event] = OrderedDict()

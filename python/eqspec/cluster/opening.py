@@ -94,7 +94,7 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
         return
     if "://" not in cluster and not Path(cluster).is_file():
         raise InputError(
-            f"there is no cluster {cluster!r}: it is no file; give the address of a scheduler as tcp://head:8786, "
+            f"there is no cluster {cluster!r}: it is not a file; give the address of a scheduler as tcp://head:8786, "
             "the file that it wrote, or 'local'"
         )
     try:

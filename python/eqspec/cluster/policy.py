@@ -137,11 +137,6 @@ class Policy:
         """Workers that take legs."""
         return len(self._workers)
 
-    @property
-    def busy(self) -> int:
-        """Legs under way."""
-        return len(self._legs)
-
     def begin(self, search: int, waiting: int, deadline: float = inf, boxes: float = inf) -> None:
         """A search with so many boxes that wait, until a time and for so many boxes."""
         self._searches[search] = _Search(waiting, deadline, boxes, recall=self.limits.recall)

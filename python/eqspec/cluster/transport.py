@@ -44,7 +44,7 @@ class Transport(Protocol):
     def workers(self) -> Mapping[str, int]:
         """The threads of each worker that is there, by address. LostError if the cluster cannot be reached."""
 
-    def introduce(self, worker: str) -> None:
+    def identify(self, worker: str) -> None:
         """Ask a worker who it is; the answer is an arrival of its address."""
 
     def ship(self, shipped: object, worker: str) -> Any:
@@ -60,7 +60,7 @@ class Transport(Protocol):
         """Ask for legs, by name, on their workers."""
 
     def drop(self, name: str) -> None:
-        """Wait no longer for a leg or an introduction."""
+        """Wait no longer for a leg, or for the identity of a worker."""
 
     def arrivals(self, seconds: float) -> list[tuple[str, Arrival]]:
         """What has come back by now, waiting so long for the first."""
@@ -84,9 +84,9 @@ class DaskTransport:
             raise LostError(f"{type(problem).__name__}: {problem}") from None
         return found
 
-    def introduce(self, worker: str) -> None:
+    def identify(self, worker: str) -> None:
         """A task of its own."""
-        self.run(worker, worker, leg.introduce)
+        self.run(worker, worker, leg.identify)
 
     def ship(self, shipped: object, worker: str) -> Future:
         """Kept there as long as the future is."""

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile.best_value import BestValueSearch
 from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Reader
 from eqspec.compile.scalers import Scaler, read_scaler
@@ -36,10 +35,10 @@ from eqspec.spec.source_files import read_spec
 from eqspec.spec.spaces import Header, Names
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.spec.values import Form
+from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 
 __all__ = [
-    "BestValueSearch",
     "Compiled",
     "Made",
     "Override",
@@ -57,7 +56,7 @@ class Compiled:
 
     program: Program
     tasks: tuple[Task, ...]
-    finds: tuple[BestValueSearch, ...]
+    finds: tuple[Search, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -141,7 +140,7 @@ def compile_spec(
                         files.as_given(Instance(binding))
     expansion = TaskExpansion(checked, files, scalers, tables, findings)
     tasks: list[Task] = []
-    finds: list[BestValueSearch] = []
+    finds: list[Search] = []
     for facts in chosen:
         with findings.collecting():
             new_tasks, new_finds = expansion.compile(facts)

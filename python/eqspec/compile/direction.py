@@ -223,7 +223,7 @@ class _Places:
                 items = point if isinstance(point, tuple) else ()
                 centres = [item.constant for item in items if isinstance(item, MovingForm)]
                 if len(centres) != len(scales):
-                    raise UndecidedError(f"'{listed.span.text}' is no point")
+                    raise UndecidedError(f"'{listed.span.text}' is not a point")
             case ast.Rows(rows=rows, columns=columns, sample=sample, seed=seed):
                 parts = (*rows, *([] if columns is None else [columns]))
                 for end in (*(end for part in parts for end in (part.lower, part.upper)), sample, seed):

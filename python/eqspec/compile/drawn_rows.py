@@ -44,7 +44,9 @@ def drawn_rows(
     if unusable:
         first = unusable[0]
         plural = "a row holds" if len(unusable) == 1 else f"{len(unusable)} rows hold"
-        message = f"'{wanted.path}': {plural} a cell that is no number, as '{first.text[:40]}' in column {first.column}"
+        message = (
+            f"'{wanted.path}': {plural} a cell that is not a number, as '{first.text[:40]}' in column {first.column}"
+        )
         fix = "they are passed over: what is counted is about rows of numbers; mend the table if that is wrong"
         findings.add(warning("W313", message, wanted.clause.span, help=fix))
     source = RowSource(

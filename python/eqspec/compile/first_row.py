@@ -100,7 +100,9 @@ def _only_numbers(first: Sequence[str], values: Sequence[int], columns: Sequence
     rows = len(columns[values[0]])
     start = _counting(texts)
     if values[0] == 1 and not first[0].strip() and _counts_rows(columns[0], fully=start == 0):
-        return FirstRow(header=True, why="its first cell is empty, as above an index, and the others are no row of it")
+        return FirstRow(
+            header=True, why="its first cell is empty, as above an index, and the others are not a row of it"
+        )
     fractional = rows > 0 and all(_all_fractional(columns[i]) for i in values)
     if start == 0 and (len(values) > 1 or fractional):
         return FirstRow(header=False, doubt="it counts from 0, as the header of columns without names does")

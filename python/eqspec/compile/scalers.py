@@ -181,8 +181,8 @@ def _places(file: ScalerFile, names: Sequence[str], features: Names) -> list[int
         message = f"'{file.written}' has no number for feature '{missing}'; it names {', '.join(names[:8])[:120]}"
         help_text = did_you_mean(missing, names) or "name its numbers like the features, or leave all names out"
     else:
-        message = f"'{file.written}' has a number for '{str(extra)[:40]}', which is no feature"
-        help_text = "is it the scaler of other inputs? leave out what is no feature"
+        message = f"'{file.written}' has a number for '{str(extra)[:40]}', which is not a feature"
+        help_text = "is it the scaler of other inputs? leave out what is not a feature"
     raise Fault(error("E122", message, file.span, help=help_text))
 
 

@@ -125,7 +125,7 @@ def load_csv(path: Path, written: str, span: Span, findings: Findings | None = N
         )
         raise Fault(error("E146", f"it is not clear how to read '{written}': {table.doubt}", span, help=fix))
     if table.note is not None and findings is not None:
-        fix = "if that is wrong, put a row of names at the top that are no numbers"
+        fix = "if that is wrong, put a row of names at the top that are not numbers"
         findings.add(warning("W308", f"'{written}': {table.note}", span, help=fix))
     return table
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
-from eqspec.compile.best_value import BestValueSearch
 from eqspec.compile.boxes import BoxBuilder, RegionBox, Row
 from eqspec.compile.direction import refuse_direction
 from eqspec.compile.feasibility import refute
@@ -36,6 +35,7 @@ from eqspec.spec.scope import Scope
 from eqspec.spec.spaces import Names
 from eqspec.spec.values import Form
 from eqspec.tasks.observed import Observed
+from eqspec.tasks.search import Search
 from eqspec.tasks.seen_data import SeenData
 from eqspec.tasks.task import Budget, Expectation, Space, Task
 
@@ -66,7 +66,7 @@ class TaskExpansion:
         self._tables = tables
         self._checked: set[tuple[Binding, Pair]] = set()
 
-    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[BestValueSearch]]:
+    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Search]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
         subjects = facts.subjects
         for binding in (subjects.candidate, subjects.reference):
@@ -238,7 +238,7 @@ class TaskExpansion:
             found = clause
         return None if found is None else cast(Expectation, found.verdict.text)
 
-    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[BestValueSearch]:
+    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[Search]:
         """The searches at one point: one per row of the region."""
         facts = frame.facts
         search = facts.search
@@ -248,7 +248,7 @@ class TaskExpansion:
         def at(value: Fraction) -> list[Task]:
             return list(self._tasks(frame, {**point, search.variable: Form(value, unit=search.unit)}))
 
-        finds: list[BestValueSearch] = []
+        finds: list[Search] = []
         with self.findings.collecting():
             lows, highs = at(search.low), at(search.high)
             if lows:
@@ -268,7 +268,7 @@ class TaskExpansion:
                     raise RuntimeError(f"'{easy.id}' does not follow from '{hard.id}', which was proved of all values")
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
-                    BestValueSearch(
+                    Search(
                         id=_id(facts.name, parameters),
                         check=facts.name,
                         variable=search.variable,

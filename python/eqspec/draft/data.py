@@ -306,7 +306,7 @@ def _row(table: CsvTable, path: str, row: int, cells: list[str], first: int) -> 
     for offset, number in enumerate(found):
         if number is None:
             name = first + offset if table.header is None else repr(table.header[first + offset])
-            what = "is no number; mend or remove the row"
+            what = "is not a number; mend or remove the row"
             if decimal_comma(cells[offset]):
                 what = "has a decimal comma; write numbers with a point"
             raise InputError(f"{path}, row {row}, column {name}: {cells[offset][:40]!r} {what}")

@@ -20,7 +20,7 @@ def given(text: str, option: str) -> ast.Expression:
         return parse_expression(_POINT.sub("0.", text), option)
     except SpecError as problem:
         message = problem.diagnostics[0].message if problem.diagnostics else "it cannot be read"
-        raise InputError(f"{option} {text!r} is no number: {message}; write it as 0.05, 8/255 or 1 - 1e-3") from None
+        raise InputError(f"{option} {text!r} is not a number: {message}; write it as 0.05, 8/255 or 1 - 1e-3") from None
 
 
 def several(text: str, option: str, names: tuple[str, ...]) -> list[ast.Expression]:

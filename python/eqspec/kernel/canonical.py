@@ -204,5 +204,5 @@ def _row(affine: Affine, denominator: int, grain: int) -> str:
 
 def _integer(value: Fraction) -> str:
     if value.denominator != 1:
-        raise Refused("a number of the canonical pair is no integer")
+        raise Refused("a number of the canonical pair is not an integer")
     return str(value.numerator)

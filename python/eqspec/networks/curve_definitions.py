@@ -82,7 +82,7 @@ def problem(curve: Curve) -> str | None:
     if definition is None:
         return f"unknown function {curve.name!r}"
     if not all(isinstance(p, float) and isfinite(p) for p in curve.parameters):
-        return f"{curve.name} has a parameter that is no finite float"
+        return f"{curve.name} has a parameter that is not a finite float"
     if curve.name != "pieces" and len(curve.parameters) != definition.parameters:
         return f"{curve.name} has {definition.parameters} parameters, {len(curve.parameters)} are given"
     return definition.problem(curve.parameters)

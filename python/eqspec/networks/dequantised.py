@@ -82,5 +82,7 @@ def _end(one: ScaleAndZero) -> dict[str, Any]:
 def _read(data: Mapping[str, Any]) -> ScaleAndZero:
     scale, zero = Fraction(data["scale"]), data["zero"]
     if type(zero) is not int or nearest_scale(scale) != scale:
-        raise InputError("what integers stand for has a zero point that is no integer, or a scale that is no float32")
+        raise InputError(
+            "what integers stand for has a zero point that is not an integer, or a scale that is not a float32"
+        )
     return ScaleAndZero(float(scale), zero)

@@ -129,12 +129,6 @@ def numbers(matrix: Matrix) -> Enclosure:
             return matrix.weight
 
 
-def is_zero(matrix: Matrix) -> bool:
-    """Whether it is exactly zero everywhere."""
-    found = numbers(matrix)
-    return found.error is None and not found.value.any()
-
-
 def gather(a: NDArray[Any], take: Indices | None, shape: tuple[int, ...], lead: int, nothing: Any = 0) -> NDArray[Any]:
     """Entries along the flattened first `lead` axes: those of `take` (None: all in their order), `nothing` for -1."""
     flat = a.reshape((prod(a.shape[:lead]), *a.shape[lead:]))

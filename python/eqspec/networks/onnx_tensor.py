@@ -89,7 +89,7 @@ class ExternalData:
             length = _count(entries.get("length") or str(max(len(content) - offset, 0)))
         except ValueError as error:
             raise UnreadableError(
-                "external data with an offset or length that is no number", "save it again"
+                "external data with an offset or length that is not a number", "save it again"
             ) from error
         if offset + length > len(content):
             message = (
@@ -189,7 +189,7 @@ def _stored(tensor: TensorProto, dtype: str, external: ExternalData) -> NDArray[
         raw = external.read(tensor) if outside else tensor.raw_data
         size = np.dtype(dtype).itemsize
         if len(raw) % size:
-            message = f"{len(raw)} bytes are no whole number of {size}-byte numbers"
+            message = f"{len(raw)} bytes are not a whole number of {size}-byte numbers"
             raise UnreadableError(message, "copy or export the model again: it is truncated or damaged")
         return np.frombuffer(raw, dtype=dtype)
     given = getattr(tensor, field)

@@ -106,12 +106,6 @@ class Tile:
         """Whether this is a matrix that reads all of so many rows in their order."""
         return self.taps == columns and self._in_order
 
-    def taps_of_row(self, row: int) -> tuple[Index, Array]:
-        """What one row reads (K,), -1 for nothing, and with which weights (K,)."""
-        channel, position = divmod(row, self.positions)
-        group, output = divmod(channel, self.outputs)
-        return self.index[group, position], self.weight[group, output]
-
     def matrix(self, columns: int) -> Array:
         """The dense matrix (rows, columns), in floats: of small tiles, where nothing else will do."""
         made = np.zeros((self.groups, self.outputs, self.positions, columns + 1))
@@ -236,19 +230,16 @@ def last_readers(steps: Sequence[_Reading]) -> list[int]:
     return last
 
 
-def without_unread(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps that the last one depends on, with their sources renumbered."""
-    needed = [False] * len(steps)
-    needed[-1] = True
+def needed(steps: Sequence[Step]) -> list[bool]:
+    """Which steps the last one depends on, itself included."""
+    found = [False] * len(steps)
+    found[-1] = True
     for number in reversed(range(len(steps))):
-        if needed[number]:
+        if found[number]:
             for source in steps[number].sources:
                 if source >= 0:
-                    needed[source] = True
-    if all(needed):
-        return tuple(steps)
-    place = {INPUTS: INPUTS} | {old: new for new, old in enumerate(n for n, there in enumerate(needed) if there)}
-    return tuple(renumbered(step, place) for step, there in zip(steps, needed, strict=True) if there)
+                    found[source] = True
+    return found
 
 
 def renumbered(step: Step, place: dict[int, int]) -> Step:
@@ -308,7 +299,7 @@ def _problems(step: Step, number: int, sizes: Sequence[int]) -> Iterator[tuple[s
             continue
         index = tile.index
         if not isinstance(index, np.ndarray) or index.dtype != np.int32 or index.ndim != 3:
-            yield where, "the index is no int32 array (groups, positions, taps)", "convert it with numpy.asarray"
+            yield where, "the index is not an int32 array (groups, positions, taps)", "convert it with numpy.asarray"
             continue
         wrong = list(_numbers(f"{where}, weight", tile.weight, tile.weight_error, 3))
         yield from wrong
@@ -333,7 +324,7 @@ def _function_problems(curves: Curves, rows: int) -> Iterator[tuple[str, str, st
     if not curves.kinds:
         yield ", function", "no curves", "give at least one"
     elif chosen is not None and (not isinstance(chosen, np.ndarray) or chosen.dtype != np.int32):
-        yield ", function", "the kinds of its rows are no int32 array", "convert them with numpy.asarray"
+        yield ", function", "the kinds of its rows are not an int32 array", "convert them with numpy.asarray"
     elif chosen is not None and chosen.shape != (rows,):
         yield ", function", f"kinds of {chosen.shape} rows, the step has {rows}", "give one for each row, or None"
     elif chosen is not None and not (chosen.min() >= 0 and chosen.max() < len(curves.kinds)):

@@ -153,7 +153,7 @@ def merged(layers: Layers, h: int, groups: Sequence[Sequence[int]]) -> tuple[Lay
         for row in others:
             c = ratio(layers[h], row, kept)
             if c is None:
-                raise ValueError(f"row {row} is no exact multiple of row {kept}")
+                raise ValueError(f"row {row} is not an exact multiple of row {kept}")
             moved = en.multiply(_column(columns, row), en.from_fractions([c]))
             columns = _with_column(columns, kept, en.add(_column(columns, kept), moved))
             gone.add(row)

@@ -95,11 +95,11 @@ def _number(config: pytest.Config, name: str, kind: Callable[[str], T]) -> T | N
     try:
         return None if text is None else kind(text)
     except ValueError:
-        raise pytest.UsageError(f"--{name.replace('_', '-')}: {text!r} is no number") from None
+        raise pytest.UsageError(f"--{name.replace('_', '-')}: {text!r} is not a number") from None
 
 
 def _param(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise pytest.UsageError(f"--eqspec-param: {text!r} is no NAME=VALUE")
+        raise pytest.UsageError(f"--eqspec-param: {text!r} is not of the form NAME=VALUE")
     return name.strip(), value.strip()

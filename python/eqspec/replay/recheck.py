@@ -62,7 +62,7 @@ def _replay(
     try:
         recorded = Witness.from_json(data)
     except (KeyError, TypeError, ValueError, ArithmeticError) as problem:
-        raise InputError(f"{name}: this is no witness: {type(problem).__name__} at {problem}") from None
+        raise InputError(f"{name}: this is not a witness: {type(problem).__name__} at {problem}") from None
     if len(recorded.normalised) != len(task.space.features):
         raise InputError(
             f"{name}: the witness has {len(recorded.normalised)} numbers for {len(task.space.features)} inputs"

@@ -20,7 +20,7 @@ def read(path: Path) -> list[Result]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text; {_WRITE_THEM}") from None
+        raise InputError(f"{path} is not text; {_WRITE_THEM}") from None
     return parse(text, str(path))
 
 
@@ -56,7 +56,7 @@ def _line(line: str, where: str) -> Any:
 
 def _result(entry: Any, where: str) -> Result:
     if not isinstance(entry, Mapping) or "id" not in entry:
-        raise InputError(f"{where} is no result; {_WRITE_THEM}")
+        raise InputError(f"{where} is not a result; {_WRITE_THEM}")
     if "verdict" not in entry:
         raise InputError(f"{where} ({entry['id']}) has no verdict: it is a saved witness or a task; {_WRITE_THEM}")
     version = entry.get("schema_version")
@@ -67,4 +67,6 @@ def _result(entry: Any, where: str) -> Result:
     try:
         return Result.from_json(entry)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
-        raise InputError(f"{where} ({entry['id']}) is no whole result: {type(problem).__name__} at {problem}") from None
+        raise InputError(
+            f"{where} ({entry['id']}) is not a whole result: {type(problem).__name__} at {problem}"
+        ) from None

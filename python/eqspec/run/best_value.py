@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eqspec.run.bisection import bisect
+from eqspec.run.bisection import Bisection
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.run.whole_numbers import try_whole_numbers
+from eqspec.run.value_search import ValueSearch
+from eqspec.run.whole_numbers import WholeNumbers
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
 
@@ -22,5 +23,6 @@ def run_search(
     options: Options | None = None,
 ) -> tuple[Result, bool]:
     """The answer as a result with `find`, and whether it was interrupted. The budget is for the whole search."""
-    answer = try_whole_numbers if search.whole else bisect
-    return answer(runner, search, monitor, stop=stop, options=options)
+    values = ValueSearch(runner, search, monitor, stop=stop, options=options)
+    answer = (WholeNumbers if search.whole else Bisection)(values)
+    return answer.run(), values.interrupted

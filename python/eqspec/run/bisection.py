@@ -12,82 +12,42 @@ anything is searched there: that costs two exact evaluations and usually closes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from time import perf_counter
 
-from eqspec.replay.improving import improve
-from eqspec.run.monitor import Monitor
-from eqspec.run.options import Options
-from eqspec.run.runner import Runner
-from eqspec.run.search_result import DEFAULT_SECONDS, search_result
-from eqspec.tasks.bracket import Bracket, Gap, Probe
+from eqspec.run.value_search import PATIENCE, ValueSearch, time_spent
 from eqspec.tasks.result import Result
-from eqspec.tasks.search import Search
-from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 
 _FIRST_SHARE = 0.2
 """The share of the time for each end of the range. Most ends are decided quickly."""
-_PATIENCE = 2.0
-"""An undecided value is tried again only with at least this multiple of the time it had before."""
 
 
-def bisect(
-    runner: Runner,
-    search: Search,
-    monitor: Monitor | None = None,
-    *,
-    stop: Callable[[], bool] | None = None,
-    options: Options | None = None,
-) -> tuple[Result, bool]:
-    """The answer as a result with `find`, and whether it was interrupted. The budget is for the whole search."""
-    return _Bisection(runner, search, monitor or Monitor(), stop, options or runner.options).run()
-
-
-class _Bisection:
+class Bisection:
     """One search under way. Values are compared along the way from the easy end to the hard one."""
 
-    def __init__(
-        self, runner: Runner, search: Search, monitor: Monitor, stop: Callable[[], bool] | None, options: Options
-    ) -> None:
-        self._runner, self._search, self._monitor, self._stop, self._options = runner, search, monitor, stop, options
-        limit = search.budget.timeout if options.timeout is None else options.timeout
-        self._began = perf_counter()
-        self._deadline = self._began + (DEFAULT_SECONDS if limit is None else limit)
+    def __init__(self, values: ValueSearch) -> None:
+        self._values, self._search = values, values.search
         self._proved: Fraction | None = None
         self._refuted: Fraction | None = None
         self._witness: Witness | None = None
         self._undecided: dict[Fraction, float] = {}
-        self._results: list[Result] = []
-        self._probes: list[Probe] = []
-        self._interrupted = False
 
-    def run(self) -> tuple[Result, bool]:
+    def run(self) -> Result:
         """Both ends, then the gaps between, as long as there is time and something to try."""
         for end in (self._search.hard, self._search.easy):
-            if not self._closed() and not self._interrupted and self._time_left() > 0:
-                self._try(end, _FIRST_SHARE * self._time_left())
-        while not self._closed() and self._time_left() > 0 and not self._interrupted:
-            chosen = self._next()
-            if chosen is None:
-                break
+            if self._goes_on():
+                self._try(end, _FIRST_SHARE * self._values.time_left)
+        while self._goes_on() and (chosen := self._next()) is not None:
             self._try(*chosen)
-        return self._result(), self._interrupted
+        reason = None if self._closed() else self._values.why_open(out_of_time=self._values.time_left <= 0)
+        return self._values.result(self._proved, self._refuted, self._witness, reason)
+
+    def _goes_on(self) -> bool:
+        return not self._closed() and not self._values.interrupted and self._values.time_left > 0
 
     def _try(self, value: Fraction, seconds: float) -> None:
-        task = self._search.task_at(value)
-        self._monitor.started(task)
-        left = max(0.0, min(seconds, self._time_left()))
-        options = replace(
-            self._options, timeout=left, simplify=False, weaken=False
-        )  # the more clearly an input breaks the claim, the more values it refutes
-        result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
-        self._monitor.tried(task, result)
-        self._results.append(result)
-        reason = result.reason.value if result.reason else None
-        self._probes.append(Probe(value, result.verdict.value, reason, result.seconds, result.boxes))
+        result = self._values.run(value, seconds)
         match result.verdict:
             case Verdict.EQUIVALENT:
                 if self._proved is None or self._harder(value, self._proved):
@@ -95,9 +55,7 @@ class _Bisection:
             case Verdict.DIFFERENT:
                 self._refute(value, result.witness)
             case Verdict.UNKNOWN:
-                spent = result.seconds if result.reason is Reason.TIMEOUT else math.inf  # more time would not help
-                self._undecided[value] = self._undecided.get(value, 0.0) + spent
-                self._interrupted = result.reason is Reason.INTERRUPTED
+                self._undecided[value] = self._undecided.get(value, 0.0) + time_spent(result)
         self._undecided = {v: s for v, s in self._undecided.items() if self._is_open(v)}
 
     def _refute(self, value: Fraction, witness: Witness | None) -> None:
@@ -117,11 +75,10 @@ class _Bisection:
 
     def _breaks(self, value: Fraction, witness: Witness) -> bool:
         """Whether a known input breaks the claim at an easier value, which is then refuted."""
-        again = self._runner.replay(self._search.task_at(value)).replay(witness.normalised)
+        again = self._values.replayed(value, witness)
         if again is None:
             return False
         self._refuted, self._witness = value, again
-        self._probes.append(Probe(value, Verdict.DIFFERENT.value, None, 0.0, 0))
         return True
 
     def _next(self) -> tuple[Fraction, float] | None:
@@ -132,17 +89,14 @@ class _Bisection:
         marks = sorted(self._undecided, reverse=self._search.easy > self._search.hard)
         outer = [(self._proved, marks[0]), (marks[-1], self._refuted)] if marks else [(self._proved, self._refuted)]
         gaps = [(a, b) for a, b in outer if a is not None and b is not None and not self._near(a, b)]
-        left = self._time_left()
+        left = self._values.time_left
         if gaps:
             a, b = max(gaps, key=lambda gap: self._steps(*gap))
             return between(a, b), max(left / (self._steps(a, b) + 1), min(left, 1.0))
         for mark in marks:
-            if left >= (least := _PATIENCE * self._undecided[mark]):
+            if left >= (least := PATIENCE * self._undecided[mark]):
                 return mark, left if len(marks) == 1 else max(least, left / 2)
         return None
-
-    def _time_left(self) -> float:
-        return self._deadline - perf_counter()
 
     def _harder(self, a: Fraction, b: Fraction) -> bool:
         """Whether the claim says more at a than at b."""
@@ -170,42 +124,6 @@ class _Bisection:
     def _steps(self, a: Fraction, b: Fraction) -> int:
         """Bisections until the gap is closed."""
         return max(1, math.ceil(math.log2(float(abs(a - b) / self._width(a, b)))))
-
-    def _why_open(self) -> Reason:
-        """Why the bracket is not closed: the time, or what kept the values in between from being decided."""
-        if self._interrupted:
-            return Reason.INTERRUPTED
-        if self._time_left() <= 0:
-            return Reason.TIMEOUT
-        reasons = [r.reason for r in self._results if r.reason is not None and r.reason is not Reason.TIMEOUT]
-        return reasons[-1] if reasons else Reason.TIMEOUT
-
-    def _result(self) -> Result:
-        search = self._search
-        if self._witness is not None and self._refuted is not None:
-            replay = self._runner.replay(search.task_at(self._refuted))
-            seconds = perf_counter() - self._began
-            self._witness = improve(search.task_at(self._refuted), replay, self._witness, seconds)
-        gap: Gap = "closed" if self._closed() else "budget"
-        verdict, reason = Verdict.EQUIVALENT, None
-        if gap == "budget":  # the question has no answer yet, whatever the bracket says so far
-            verdict, reason = Verdict.UNKNOWN, self._why_open()
-        elif self._proved is None:
-            verdict = Verdict.DIFFERENT
-        bracket = Bracket(
-            variable=search.variable,
-            direction=search.direction,
-            low=search.low,
-            high=search.high,
-            width=search.width,
-            proved=self._proved,
-            refuted=self._refuted,
-            gap=gap,
-            probes=tuple(self._probes),
-            witness=self._witness,
-        )
-        seconds = perf_counter() - self._began
-        return search_result(search, bracket, verdict, reason, self._results, seconds, self._options)
 
 
 def _far(a: Fraction, b: Fraction) -> bool:

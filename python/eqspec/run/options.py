@@ -51,7 +51,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
-            raise InputError(f"timeout = {self.timeout} is no time; give seconds, 0 or more")
+            raise InputError(f"timeout = {self.timeout} is not a time; give seconds, 0 or more")
         if self.threads is not None and not 1 <= self.threads <= 1024:
             raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
         if self.memory is not None and not 1 <= self.memory < 1 << 62:
@@ -59,7 +59,7 @@ class Options:
         if self.boxes is not None and self.boxes < 1:
             raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
         if self.since is not None and not Path(self.since).is_dir():
-            what = "it is no folder" if Path(self.since).exists() else "there is no such folder"
+            what = "it is not a folder" if Path(self.since).exists() else "there is no such folder"
             raise InputError(
                 f"since = {self.since}: {what}; name the cache of an earlier run, or where it wrote its certificates"
             )

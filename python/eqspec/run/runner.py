@@ -161,34 +161,18 @@ class Runner:
     ) -> Result:
         began = perf_counter() - earlier.seconds
         pair, claim = self._lowered(task, options)
-        replay = self.replay(task)
-        recorder = Recorder()
-
-        def progress(state: Progress) -> None:
-            recorder.note(state)
-            if stop is not None and stop():
-                raise KeyboardInterrupt
-            if monitor is not None:
-                monitor.progress(task, state)
-
         question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
-        solve = partial(self.engine.solve, question, options, confirm=replay.confirm, progress=progress)
-        hints: Hints | None = None
-        if earlier.state is None and (hints := self._proofs.hints(task)) is not None:
-            solve = partial(solve, hints=hints.trail)
-        if options.certifier is None and self._proofs.may_keep:  # else the record is kept, and is the one for auditors
-            solve = partial(solve, keep_trail=partial(self._proofs.keep, task))
-        if earlier.may_save and self.cache is not None:
-            every = self.cache.keep_every
-            solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)
-        if earlier.state is not None:
-            try:
-                solution = solve(state=earlier.state)
-            except SavedStateError as problem:  # anything else says nothing about the state, which stays
-                earlier.put_aside(str(problem))
-                began, solution = perf_counter(), solve()
-        else:
-            solution = solve()
+        replay, recorder = self.replay(task), Recorder()
+        hints = self._proofs.hints(task) if earlier.state is None else None
+        solve = partial(
+            self.engine.solve,
+            question,
+            options,
+            confirm=replay.confirm,
+            progress=_watching(task, recorder, monitor, stop),
+            **self._kept_for_later(task, options, hints),
+        )
+        solution, began = self._solved(solve, earlier, began)
         shown = {
             "resumed": earlier.state is not None,
             "reused": _reused(hints, solution),
@@ -205,15 +189,35 @@ class Runner:
         if witness is not None:
             witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
-        if replay.beside and result.verdict is Verdict.UNKNOWN:
-            given_up = result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS)
-            result = replace(result, reason=Reason.OFF_GRID if given_up else result.reason, message=_BESIDE)
-        result = with_reason(task, result)
+        result = with_reason(task, _with_grid_reason(result) if replay.beside else result)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         if options.certifier is None:
             return result
         return options.certifier.certify(task, result, options.seconds_of_writing(task))
+
+    def _kept_for_later(self, task: Task, options: Options, hints: Hints | None) -> dict[str, Any]:
+        """What the engine is told of proofs of other networks: the hints of an earlier one, and where this one goes."""
+        also: dict[str, Any] = {} if hints is None else {"hints": hints.trail}
+        if options.certifier is None and self._proofs.may_keep:  # else the record is kept, and is the one for auditors
+            also["keep_trail"] = partial(self._proofs.keep, task)
+        return also
+
+    def _solved(
+        self, solve: Callable[..., core.Solution], earlier: EarlierSearch, began: float
+    ) -> tuple[core.Solution, float]:
+        """The answer of the engine, which goes on from a saved search if there is one; and when the search began."""
+        if earlier.may_save and self.cache is not None:
+            every = self.cache.keep_every
+            solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)
+        if earlier.state is None:
+            return solve(), began
+        try:
+            return solve(state=earlier.state), began
+        except SavedStateError as problem:  # anything else says nothing about the state, which stays
+            earlier.put_aside(str(problem))
+            began = perf_counter()
+            return solve(), began
 
     def _nearly(
         self, task: Task, result: Result, pair: core.Pair, stop: Callable[[], bool] | None, options: Options
@@ -233,6 +237,29 @@ def _searched_first(task: Task) -> bool:
     """Whether a certificate is more likely to come of a search than of what exact integers decide before any."""
     whole = not task.lattices and not isinstance(task.property, Containment)
     return whole and not any(map(quantised, (task.reference, task.candidate)))
+
+
+def _watching(
+    task: Task, recorder: Recorder, monitor: Monitor | None, stop: Callable[[], bool] | None
+) -> Callable[[Progress], None]:
+    """What is done with the progress of a search: it is recorded and shown, and `stop` may end it as Ctrl-C does."""
+
+    def progress(state: Progress) -> None:
+        recorder.note(state)
+        if stop is not None and stop():
+            raise KeyboardInterrupt
+        if monitor is not None:
+            monitor.progress(task, state)
+
+    return progress
+
+
+def _with_grid_reason(result: Result) -> Result:
+    """An undecided result of a claim that breaks between the points of its grid, which says so."""
+    if result.verdict is not Verdict.UNKNOWN:
+        return result
+    given_up = result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS)
+    return replace(result, reason=Reason.OFF_GRID if given_up else result.reason, message=_BESIDE)
 
 
 def _reused(hints: Hints | None, solution: core.Solution) -> Reused | None:

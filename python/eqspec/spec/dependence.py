@@ -154,14 +154,14 @@ class Tracer:
         """A number, or a linear form."""
         found = self.evaluate(expression)
         if not isinstance(found, MovingForm):
-            raise UndecidedError(f"'{expression.span.text}' is no number")
+            raise UndecidedError(f"'{expression.span.text}' is not a number")
         return found
 
     def number(self, expression: ast.Expression) -> Moving:
         """A number."""
         found = self.form(expression)
         if found.coefficients:
-            raise UndecidedError(f"'{expression.span.text}' is no number")
+            raise UndecidedError(f"'{expression.span.text}' is not a number")
         return found.constant
 
     def difference(self, comparison: ast.Comparison) -> MovingForm:

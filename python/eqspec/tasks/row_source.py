@@ -25,4 +25,4 @@ class RowSource(JsonObject):
     seed: int | None = field(
         default=None, metadata=as_json(Form({"type": ["integer", "null"], "description": "What a sample is drawn by."}))
     )
-    unusable: int = field(default=0, metadata=as_json(count("Rows that were passed over: a cell is no number.")))
+    unusable: int = field(default=0, metadata=as_json(count("Rows that were passed over: a cell is not a number.")))

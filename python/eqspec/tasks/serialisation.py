@@ -130,7 +130,7 @@ def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callabl
     except (KeyError, TypeError, ValueError, ArithmeticError) as problem:
         if isinstance(problem, InputError):
             raise
-        raise InputError(f"this is no task: {type(problem).__name__} at {problem}") from None
+        raise InputError(f"this is not a task: {type(problem).__name__} at {problem}") from None
 
 
 def _deciding(task: Task) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _lattices(grid: Sequence[Mapping[str, str] | None], low: Sequence[Fraction],
     """The grids of a region, whose box has its ends on them; InputError if it has not."""
     found = tuple(None if g is None else Lattice(Fraction(g["origin"]), Fraction(g["step"])) for g in grid)
     if found and not (on(found, low) and on(found, high)):
-        raise InputError("the box of the region has an end that is no point of the grid")
+        raise InputError("the box of the region has an end that is not a point of the grid")
     return found
 
 

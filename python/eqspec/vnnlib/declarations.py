@@ -109,7 +109,7 @@ class Declarations:
         if not isinstance(word, Word) or word.subscript is not None:
             raise Fault(error("E600", "a network needs a name", group.span, help="(declare-network f ...)"))
         if not _NAME.fullmatch(word.text):
-            message = f"'{word.text[:40]}' is no name: names are letters, digits and '_', and start with a letter"
+            message = f"'{word.text[:40]}' is not a name: names are letters, digits and '_', and start with a letter"
             self._notes.add("W601", message, word.span)
         return word.text
 
@@ -138,7 +138,7 @@ class Declarations:
         if kind.subscript is None:
             raise Fault(error("E600", f"'{name.text[:40]}' has no shape", kind.span, help="[5], or [] for a scalar"))
         if not _NAME.fullmatch(name.text):
-            message = f"'{name.text[:40]}' is no name: names are letters, digits and '_', and start with a letter"
+            message = f"'{name.text[:40]}' is not a name: names are letters, digits and '_', and start with a letter"
             raise Fault(error("E600", message, name.span))
         if kind.text == "Real":
             self._notes.add("W601", "the type of real numbers is written 'real'", kind.span)

@@ -124,7 +124,7 @@ class Expressions:
         found = node.items[0].span.text
         known = (*_RELATIONS, "!=", *_LOGIC)
         hint = did_you_mean(found, known) or f"one of {' '.join(known)} comes first"
-        return Fault(error("E600", f"'{_short(found)}' is no comparison", node.items[0].span, help=hint))
+        return Fault(error("E600", f"'{_short(found)}' is not a comparison", node.items[0].span, help=hint))
 
     def _not_arithmetic(self, node: Group) -> Fault:
         if not node.items:
@@ -132,7 +132,7 @@ class Expressions:
         found = node.items[0].span.text
         if found in ("/", "^", "div", "pow"):
             return Fault(error("E603", f"'{found}' does not belong to VNN-LIB", node.items[0].span))
-        message = f"'{_short(found)}' is no arithmetic"
+        message = f"'{_short(found)}' is not arithmetic"
         return Fault(error("E600", message, node.items[0].span, help="one of + - * comes first"))
 
 

@@ -104,7 +104,9 @@ def _maps(
             label = Label(found[index][2], "here otherwise")
             raise Fault(error("E610", "this input is tied in two different ways", tie.span, label))
         if scale <= 0:
-            raise Fault(error("E610", "this is no equivalence query: one input is the other turned round", tie.span))
+            raise Fault(
+                error("E610", "this is not an equivalence query: one input is the other turned round", tie.span)
+            )
         found[index] = scale, shift, tie.span
     missing = [i for i in range(size) if i not in found]
     if missing:
@@ -120,11 +122,11 @@ def _not_tied(query: Query, rest: Sequence[Formula], missing: Sequence[int]) -> 
             inputs = [e for e in f.elements if not e.output]
             if any(e.network == 1 and e.entry in missing for e in inputs):
                 operator = {"<=": "at most", "<": "below", "==": "tied to"}[f.relation]
-                message = f"this is no equivalence query: one input has to be {operator} the other, not equal to it"
+                message = f"this is not an equivalence query: one input has to be {operator} the other, not equal to it"
                 return error("E610", message, f.span, help=help_)
     more = ", ..." if len(missing) > 8 else ""
     named = ", ".join(query.named(Element(1, False, i)) for i in missing[:8]) + more
-    message = f"this is no equivalence query: nothing ties {named} to the input of '{query.networks[0].name}'"
+    message = f"this is not an equivalence query: nothing ties {named} to the input of '{query.networks[0].name}'"
     return error("E610", message, query.networks[1].span, help=help_)
 
 

@@ -103,7 +103,7 @@ class _Box:
             raise Fault(error("E611", "inputs are multiplied, which no region says", comparison.span))
         if comparison.relation == "<":
             message = "a strict bound of inputs is read as closed"
-            notes.add("W602", message, comparison.span, "a counterexample on that bound is no answer to the file")
+            notes.add("W602", message, comparison.span, "a counterexample on that bound is not an answer to the file")
         coefficients = comparison.coefficients
         if len(coefficients) > 1:
             self.joint.append(comparison)

@@ -54,7 +54,7 @@ def exact_program(network: Network, fix: str) -> ExactProgram:
             raise InputError(f"step {number} of {network.source} adds one value twice, so its matrix is rounded; {fix}")
         if not onnx_functions.can_be_written(step.function):
             raise InputError(
-                f"step {number} of {network.source} gives {step.function}, which is no operator of ONNX; {fix}"
+                f"step {number} of {network.source} gives {step.function}, which is not an operator of ONNX; {fix}"
             )
     return ExactProgram(steps, inputs)
 

@@ -56,7 +56,7 @@ def product(task: Task) -> Product:
     """The product network of a task in network units. InputError where it would be no linear query."""
     outputs = task.reference.output_size
     if isinstance(task.property, Epsilon) and task.property.norm == "l2":
-        message = f"{task.id}: an l2 distance is no linear query, so it cannot be asked about one network"
+        message = f"{task.id}: an l2 distance is not a linear query, so it cannot be asked about one network"
         raise InputError(f"{message}; export it to vnnlib2, or claim linf")
     where = unsafe_outputs(task.property, outputs, task.space.decide)
     alternatives = _alternatives(task, where.formula)
@@ -141,6 +141,6 @@ def _all(parts: Sequence[Formula]) -> Formula:
 def _exactly(coefficient: Fraction, task: Task) -> float:
     value = float(coefficient)
     if Fraction(value) != coefficient:
-        message = f"{task.id}: the coefficient {coefficient} is no float, so the product would not be exact"
+        message = f"{task.id}: the coefficient {coefficient} is not a float, so the product would not be exact"
         raise InputError(f"{message}; export it to vnnlib2")
     return value

@@ -103,10 +103,7 @@ impl Contractor<'_> {
         self.singles.place(functionals);
         let (target, begun) = ([Functional::Target], *taken);
         let mut of_target = self.backward.start(&target, assumption);
-        let mut singles = match &self.singles.restriction {
-            Some(restriction) => current.in_singles(restriction),
-            None => current.move_to_singles(),
-        };
+        let mut singles = current.restricted_singles(self.singles.restriction.as_ref());
         for step in 1..=budget.steps {
             let due = step % BOUND_EVERY == 0 || step == budget.steps || step == 1;
             if due && budget.looks && from == 0 && of_target.take(&singles) {

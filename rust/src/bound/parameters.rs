@@ -8,7 +8,7 @@
 //! The moments of the gradients are kept in single precision, and so is the length of a step: neither touches what a
 //! bound rests on, and roots and quotients of twice as many numbers fit a register.
 //!
-//! Steps may also run in singles throughout, coefficients and values included ([`Parameters::move_to_singles`]).
+//! Steps may also run in singles throughout, coefficients and values included ([`Parameters::in_singles`]).
 //!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
 
@@ -95,14 +95,23 @@ impl<T: Real> AdamVariable<T> {
         self.square = std::mem::take(&mut other.square);
     }
 
-    /// The numbers of these neurons alone, of `count` functionals, in singles.
-    fn in_singles(&self, neurons: &[usize], count: usize) -> AdamVariable<f32> {
+    /// The same numbers in singles, the nearest ones, with their moments. These move there where all numbers are meant, and
+    /// are copied of `neurons`, of each of `count` functionals.
+    fn in_singles(&mut self, neurons: Option<&[usize]>, count: usize) -> AdamVariable<f32> {
+        let Some(neurons) = neurons else {
+            let value = self.value.iter().map(|v| v.single()).collect();
+            return AdamVariable {
+                value,
+                mean: std::mem::take(&mut self.mean),
+                square: std::mem::take(&mut self.square),
+            };
+        };
         let width = self.value.len() / count.max(1);
         let mut made = AdamVariable::<f32>::default();
-        for from in (0..count).map(|f| f * width) {
-            made.value.extend(neurons.iter().map(|&i| self.value[from + i].single()));
-            made.mean.extend(neurons.iter().map(|&i| self.mean[from + i]));
-            made.square.extend(neurons.iter().map(|&i| self.square[from + i]));
+        for (own, _) in places(neurons, count, width) {
+            made.value.push(self.value[own].single());
+            made.mean.push(self.mean[own]);
+            made.square.push(self.square[own]);
         }
         made
     }
@@ -248,42 +257,28 @@ impl Parameters {
         self.kinds().map(|(kind, _)| kind.bytes()).sum()
     }
 
-    /// The same multipliers in singles, the nearest ones, to go on from in single precision. The moments move there.
-    pub fn move_to_singles(&mut self) -> Parameters<f32> {
-        let mut singles = Parameters { count: self.count, ..Parameters::default() };
-        singles.optimise_links = self.optimise_links;
-        singles.relative_links = self.relative_links;
-        singles.layers.resize_with(self.layers.len(), LayerParameters::default);
-        for ((single, _), (own, _)) in singles.kinds_mut().zip(self.kinds_mut()) {
-            single.value.extend(own.value.iter().map(|&v| f32::of(v)));
-            single.move_moments(own);
-        }
-        singles
+    /// The same multipliers in singles, the nearest ones, to go on from in single precision. The moments move there, until
+    /// [`Parameters::take_moments`].
+    pub fn in_singles(&mut self) -> Parameters<f32> {
+        self.restricted_singles(None)
     }
 
-    /// The same multipliers in singles, of the neurons of a restriction that bend.
-    pub(super) fn in_singles(&self, restriction: &Arc<Restriction>) -> Parameters<f32> {
-        let of_layer = |(layer, rows): (&LayerParameters, &super::restriction::Rows)| {
-            let of = |kind: &AdamVariable| kind.in_singles(rows.bending(), self.count);
-            LayerParameters { link: of(&layer.link), alpha1: of(&layer.alpha1), alpha2: of(&layer.alpha2) }
-        };
-        let all = |kind: &AdamVariable| AdamVariable {
-            value: kind.value.iter().map(|&v| f32::of(v)).collect(),
-            mean: kind.mean.clone(),
-            square: kind.square.clone(),
-        };
-        Parameters {
+    /// The same of the neurons of a restriction that bend, where there is one.
+    pub(super) fn restricted_singles(&mut self, restriction: Option<&Arc<Restriction>>) -> Parameters<f32> {
+        let mut singles = Parameters {
             count: self.count,
-            guard: all(&self.guard),
-            violation: all(&self.violation),
-            output: all(&self.output),
-            layers: self.layers.iter().zip(&restriction.steps).map(of_layer).collect(),
-            phases: all(&self.phases),
-            region: all(&self.region),
+            layers: vec![LayerParameters::default(); self.layers.len()],
             optimise_links: self.optimise_links,
             relative_links: self.relative_links,
-            restriction: Some(Arc::clone(restriction)),
+            restriction: restriction.cloned(),
+            ..Parameters::default()
+        };
+        let (count, layers) = (self.count, self.layers.len());
+        let neurons = restricted(restriction.map(AsRef::as_ref), layers);
+        for (((single, _), (own, _)), neurons) in singles.kinds_mut().zip(self.kinds_mut()).zip(neurons) {
+            *single = own.in_singles(neurons, count);
         }
+        singles
     }
 
     /// Takes over the values that a search in singles has come to, of its first functionals, as many as there are here;
@@ -324,7 +319,7 @@ impl Parameters {
         }
     }
 
-    /// Takes the moments back that moved to singles.
+    /// Takes the moments back that steps in singles have moved on.
     pub fn take_moments(&mut self, mut singles: Parameters<f32>) {
         let (count, restriction) = (self.count, singles.restriction.take());
         let neurons = restricted(restriction.as_deref(), self.layers.len());

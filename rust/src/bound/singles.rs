@@ -233,7 +233,7 @@ mod tests {
         let restriction = Arc::new(Restriction::of(&relaxed.relaxations, (&functionals, &[]), !alone));
         let mut workspace = Backward::<f32>::without_bounds(&pair);
         workspace.follow(&backward, &pair, restricted.then_some(&*restriction));
-        let mut singles = if restricted { current.in_singles(&restriction) } else { current.move_to_singles() };
+        let mut singles = current.restricted_singles(restricted.then_some(&restriction));
         let place = |f: &Functional| if restricted { restriction.placed(*f) } else { *f };
         let placed: Vec<Functional> = functionals.iter().map(place).collect();
         let mut seen = Vec::new();

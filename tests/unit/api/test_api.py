@@ -147,8 +147,8 @@ ONE_OUTPUT = network(([[1.0, 0.0]], [0.0]))
         (lambda: eqspec.verify(*PAIR, [0, 2], [1, 1], Top1()), r"lower\[1\] = 2.0 is above upper\[1\] = 1.0"),
         (lambda: eqspec.verify(*PAIR, ["a", "b"], [1, 1], Top1()), "'a' is not an exact number"),
         (lambda: eqspec.verify(*PAIR, [None, 1], [1, 1], Top1()), "lower"),  # type: ignore[arg-type]
-        (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], "top1"), "'top1' is no property"),  # type: ignore[arg-type]
-        (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Confidence(1)), "delta = 1 is no confidence"),
+        (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], "top1"), "'top1' is not a property"),  # type: ignore[arg-type]
+        (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Confidence(1)), "delta = 1 is not a confidence"),
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Margin(-1)), "use Top1"),
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Epsilon(0.1, "l3")), "linf, l1, l2"),  # type: ignore[arg-type]
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Epsilon(float("nan"))), "nan is not an exact number"),
@@ -193,7 +193,7 @@ def test_a_model_has_to_fit_its_space_and_its_name_has_to_be_known(tmp_path: Pat
         eqspec.load(path, networks={"pruned": network((np.ones((3, 2)), np.zeros(3)))})
     with pytest.raises(InputError, match="the spec has no network 'prunned'; did you mean 'pruned'"):
         eqspec.load(path, networks={"prunned": identity(2)})
-    with pytest.raises(InputError, match="is no model eqspec knows"):
+    with pytest.raises(InputError, match="is not a model eqspec knows"):
         eqspec.load(path, networks={"pruned": 3})
 
 

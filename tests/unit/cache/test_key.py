@@ -96,7 +96,7 @@ def test_a_damaged_key_is_refused_and_not_replaced(tmp_path: Path, content: byte
 def test_what_is_no_file_is_no_key_and_nobody_waits_for_it(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "cache.key"
     path.mkdir() if kind == "folder" else os.mkfifo(path)
-    with pytest.raises(NoKeyError, match="is no file"):
+    with pytest.raises(NoKeyError, match="is not a file"):
         user_key(path)
 
 

@@ -130,7 +130,7 @@ def test_what_is_selected_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["--timeout", "-1"], "give seconds, 0 or more"),
         (["--threads", "0"], "--threads 0; give a number from 1 to 1024"),
         (["--since", "nowhere"], "--since nowhere: there is no such folder; name"),
-        (["--since", __file__], "is no folder; name the cache of an earlier run"),
+        (["--since", __file__], "is not a folder; name the cache of an earlier run"),
         (["--jobs", "0"], "give 1 or more"),
         (["-o", "no/such/folder/r.json"], "cannot write to no/such/folder/r.json"),
     ],

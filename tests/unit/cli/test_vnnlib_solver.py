@@ -120,7 +120,7 @@ def test_capabilities(capsys: pytest.CaptureFixture[str]) -> None:
         (["supports"], "name a capability"),
         (["supports", "--onnx-elemnt-types"], "did you mean --onnx-element-types?"),
         (["verify", "far.vnnlib", "--netwrk", "f=f.onnx"], "did you mean --network?"),
-        (["verify", "far.vnnlib", "--network", "f"], "no NAME=FILE"),
+        (["verify", "far.vnnlib", "--network", "f"], "not of the form NAME=FILE"),
     ],
 )
 def test_mistakes_are_told_in_a_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,10 @@ def test_rows_without_numbers_in_them_are_passed_over_and_counted(compiled: Comp
     assert rows_of(found.tasks) == [0, 2, 4]
     assert found.tasks[0].row_source == RowSource("t.csv", 5, 3, "all", unusable=2)
     (said,) = found.diagnostics
-    assert (said.code, "2 rows hold a cell that is no number, as 'nan' in column 1" in said.message) == ("W313", True)
+    assert (said.code, "2 rows hold a cell that is not a number, as 'nan' in column 1" in said.message) == (
+        "W313",
+        True,
+    )
     drawn = compiled(check('rows of "t.csv" sample 3'), t__csv=HOLES)
     assert rows_of(drawn.tasks) == [0, 2, 4]
     with pytest.raises(SpecError, match="row 1, column 1"):  # what is named is meant

@@ -137,7 +137,7 @@ def test_a_task_with_a_grid_is_another_question_and_comes_back(compiled: Compile
     assert again.lattices == fine.lattices
     assert serialisation.digest(again) == serialisation.digest(fine)
     data["region"]["lo_exact"] = ["-3/4", "-1"]
-    with pytest.raises(InputError, match="no point of the grid"):
+    with pytest.raises(InputError, match="not a point of the grid"):
         serialisation.from_json(data, tmp_path, read)  # type: ignore[arg-type]
     data["region"]["grid"][0]["step"] = "0"
     with pytest.raises(InputError, match="above 0"):

@@ -85,7 +85,7 @@ def test_csv_by_name(compiled: Compile, content: str) -> None:
         ("feature,mean,std\na,1,3\nc,2,4\n", "E122", "no number for feature 'b'"),
         ("feature,mean,std\nx,1,3\ny,2,4\n", "E122", "no number for feature 'a'"),
         ("feature,mean,std\na,1,3\n", "E122", "no number for feature 'b'"),
-        ("feature,mean,std\na,1,3\nb,2,4\nc,5,6\n", "E122", "'c', which is no feature"),
+        ("feature,mean,std\na,1,3\nb,2,4\nc,5,6\n", "E122", "'c', which is not a feature"),
         ("feature,mean,std\na,1,3\na,2,4\n", "E122", "two numbers for 'a'"),
         ("feature,mean,std\nA,1,3\nb,2,4\n", "E122", "no number for feature 'a'"),
         ("feature,mean,std\na [km],1,3\nb,2,4\n", "E130", "unit mismatch"),
@@ -129,7 +129,7 @@ def test_json_by_name(compiled: Compile, content: dict[str, Any]) -> None:
     ("content", "code", "said"),
     [
         ('{"mean": {"a": 1}, "std": {"a": 3, "b": 4}}', "E122", "no number for feature 'b'"),
-        ('{"mean": {"a": 1, "b": 2, "c": 3}, "std": [3, 4]}', "E122", "'c', which is no feature"),
+        ('{"mean": {"a": 1, "b": 2, "c": 3}, "std": [3, 4]}', "E122", "'c', which is not a feature"),
         ('{"mean": {"a": 1, "a": 1, "b": 2}, "std": [3, 4]}', "E144", "'a' stands there twice"),
         ('{"mean": [9, 9], "std": [3, 4], "mean": [1, 2]}', "E144", "'mean' stands there twice"),
         ('{"mean": [1, 2], "std": [3, 4], "names": ["b", "c"]}', "E122", "no number for feature 'a'"),
@@ -154,7 +154,7 @@ def test_arrays_by_name(compiled: Compile) -> None:
     mean, std, names = np.array([2.0, 1.0]), np.array([4.0, 3.0]), np.array(["b", "a"])
     assert scaled(compiled, npz(mean_=mean, scale_=std, feature_names_in_=names), "npz") == WANTED
     assert (
-        "which is no feature"
+        "which is not a feature"
         in refusal(compiled, npz(mean=[1, 2, 3], std=[1, 2, 3], names=np.array(["a", "b", "c"])), "npz")[1]
     )
     assert refusal(compiled, npz(mean=[1, 2, 3], std=[1, 2, 3]), "npz")[0] == "E120"

@@ -182,7 +182,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
-        ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is no number"),
+        ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),
         ("a,a,c\n1,2,3\n", "names two columns 'a'"),
     ],
 )

@@ -204,7 +204,7 @@ def test_a_witness_can_be_saved_and_replayed(capsys: pytest.CaptureFixture[str],
         (["--lower", "0", "--upper", "1"], "what is claimed? give --top1"),
         (["--lower", "0", "--upper", "1", "--eps", "1", "--margin", "1"], "--eps and --margin are claims of their own"),
         (["--lower", "0", "--upper", "1", "--top1", "--norm", "l1"], "--norm and --comparing go with --eps"),
-        (["--lower", "0", "--upper", "1", "--eps", "zero point"], "--eps 'zero point' is no number"),
+        (["--lower", "0", "--upper", "1", "--eps", "zero point"], "--eps 'zero point' is not a number"),
         (["--lower", "0", "--upper", "1", "--top1", "--takes", "normalised"], "normalised by what?"),
         (["--data", "nowhere.csv", "--top1"], "cannot read nowhere.csv: no such file"),
         (["--data", "train.csv", "--columns", "0..1", "--top1"], "--columns 0..1 are 2 columns, the networks take 3"),
@@ -270,4 +270,4 @@ def test_the_claim_may_be_about_float32_runtimes(capsys: pytest.CaptureFixture[s
 def test_numbers_are_looked_at_before_networks_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     """A large network takes a while to read, and a typing error should not wait for it."""
     assert main(["verify", "missing.onnx", "missing.onnx", "--lower", "0", "--upper", "1", "--eps", "0.1 x"]) == 2
-    assert "--eps '0.1 x' is no number" in capsys.readouterr().err
+    assert "--eps '0.1 x' is not a number" in capsys.readouterr().err

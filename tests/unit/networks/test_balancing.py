@@ -25,6 +25,7 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
+from programs import sums
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.networks.models import model, node, save
@@ -78,12 +79,7 @@ def exactly(network: Network, point: list[Fraction]) -> list[Fraction]:
     """Its outputs in rationals, with squares that nothing rounds."""
     values = [point]
     for step in network.steps:
-        now = [Fraction(b) for b in step.bias.tolist()]
-        for term in step.terms:
-            for row in range(step.rows):
-                index, weight = term.tile.taps_of_row(row)
-                taps = zip(index.tolist(), weight.tolist(), strict=True)
-                now[row] += sum(Fraction(w) * values[term.source + 1][at] for at, w in taps if at >= 0)
+        now = sums(step, values)
         function = step.function if isinstance(step.function, str) else step.function.kinds[0].name
         values.append([{"relu": max(x, Fraction(0)), "square": x * x, "identity": x}[function] for x in now])
     return values[-1]

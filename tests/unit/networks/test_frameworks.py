@@ -180,7 +180,7 @@ def test_what_is_no_such_network_is_refused(model: Any, message: str) -> None:
 
 @pytest.mark.parametrize("model", [Derived(), StandardScaler(), object(), 3, None, np.eye(2)])
 def test_what_is_no_model_is_refused(model: object) -> None:
-    with pytest.raises(InputError, match="is no model eqspec knows"):
+    with pytest.raises(InputError, match="is not a model eqspec knows"):
         as_network(model)
 
 

@@ -168,7 +168,7 @@ def test_a_class_called_like_one_of_keras_is_not_one() -> None:
         """Of this module, not of Keras."""
 
     assert not keras_model.recognises(Model())
-    with pytest.raises(InputError, match="is no model eqspec knows"):
+    with pytest.raises(InputError, match="is not a model eqspec knows"):
         as_network(Model())
 
 

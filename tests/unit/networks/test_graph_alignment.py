@@ -12,9 +12,9 @@ from eqspec.networks import Network, align, match, share
 from eqspec.networks.curves import Curves
 from eqspec.networks.graph_rewriting import by_channels, by_rows, placed, rescaled, same_taps
 from eqspec.networks.merging import merged, of_one_form
-from eqspec.networks.program import Step, Term, Tile, without_unread
+from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from programs import convolution, point, program, sparse, tile
+from programs import convolution, point, program, sparse, tile, without_unread
 
 Random = np.random.Generator
 

@@ -43,7 +43,7 @@ def test_it_is_named_and_no_logits_are_claimed_of_it(tmp_path: Path, tail: list[
     assert "Softmax" in network.inner_softmax
     assert said in network.inner_softmax or "Identity" in network.inner_softmax
     assert any("the outputs are no logits" in note for note in network.notes)
-    with pytest.raises(InputError, match="its scores are no logits"):
+    with pytest.raises(InputError, match="its scores are not logits"):
         eqspec.verify(path, path, [-1] * 3, [1] * 3, Epsilon(0.1), scores="logits")
 
 

@@ -177,12 +177,12 @@ def test_external_data_as_onnx_saves_it(tmp_path: Path) -> None:
         ("/etc/hostname", {}, "outside the model's folder"),
         ("", {}, "without a location"),
         ("m.onnx", {"offset": "10", "length": "9999"}, "asks for bytes"),
-        ("m.onnx", {"offset": "one"}, "no number"),
+        ("m.onnx", {"offset": "one"}, "not a number"),
         *[
-            ("m.onnx", {"offset": o}, "no number")
+            ("m.onnx", {"offset": o}, "not a number")
             for o in ("-5", "+4", "1_0", " 4", "4\n", "0x4", "\uff14", "4.0", "9" * 5000)
         ],
-        ("m.onnx", {"length": "4_8"}, "no number"),
+        ("m.onnx", {"length": "4_8"}, "not a number"),
         ("m.onnx", {"length": "7"}, "whole number"),
         ("m.onnx", {"length": "8"}, "needs 12 numbers"),
         ("nul\0l", {}, "external data"),

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import errno
-import importlib
-import json
-import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
-from xml.etree import ElementTree
 
 import pytest
 
 import eqspec.api
-from eqspec.report import atomic_file
-from eqspec.run.engine import ThisMachine
 from eqspec.run.runner import Runner
 from small_specs import CHECKS, write_spec
+from unit.pytest_plugin.running import NO_TIME, PLUGIN, outcome, properties, run
 
 pytest_plugins = ("pytester",)
-
-PLUGIN = ("-p", "no:eqspec", "-p", "eqspec.pytest_plugin", "-p", "no:cacheprovider")
-
-
-def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """Pytest with the plugin, as if it were installed."""
-    return pytester.runpytest_inprocess(*PLUGIN, *arguments)
-
-
-def outcome(result: pytest.RunResult, **expected: int) -> None:
-    found = {kind: n for kind, n in result.parseoutcomes().items() if kind != "warnings"}
-    assert found == expected, result.stdout.str()
 
 
 def test_a_task_is_a_test(pytester: pytest.Pytester) -> None:
@@ -127,10 +106,6 @@ def test_what_is_expected_passes_whatever_it_is(pytester: pytest.Pytester) -> No
     outcome(run(pytester), passed=5)
 
 
-NO_TIME = "--eqspec-timeout=0"
-"""Even a claim that is decided on the first box stays undecided."""
-
-
 @pytest.mark.parametrize(
     ("arguments", "outcomes"),
     [
@@ -170,10 +145,10 @@ def test_settings_come_from_the_configuration_and_the_command_line_wins(pytester
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--eqspec-timeout=soon", "--eqspec-timeout: 'soon' is no number"),
-        ("--eqspec-timeout=-1", "eqspec: timeout = -1.0 is no time"),
+        ("--eqspec-timeout=soon", "--eqspec-timeout: 'soon' is not a number"),
+        ("--eqspec-timeout=-1", "eqspec: timeout = -1.0 is not a time"),
         ("--eqspec-threads=0", "eqspec: threads = 0"),
-        ("--eqspec-param=eps", "--eqspec-param: 'eps' is no NAME=VALUE"),
+        ("--eqspec-param=eps", "--eqspec-param: 'eps' is not of the form NAME=VALUE"),
         ("--eqspec-unknown=pass", "--eqspec-unknown: invalid choice: 'pass'"),
         ("--override-ini=eqspec_unknown=pass", "eqspec_unknown = pass; one of fail, xfail, skip"),
     ],
@@ -280,96 +255,6 @@ def test_a_search_without_an_answer_fails(
     result.stdout.fnmatch_lines([headline])
 
 
-def properties(pytester: pytest.Pytester) -> dict[str, str]:
-    """The properties of the first test in the JUnit file."""
-    case = ElementTree.parse(pytester.path / "found.xml").getroot().find(".//testcase")
-    assert case is not None
-    return {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
-
-
-def test_junit_files_have_the_reason_in_one_line(pytester: pytest.Pytester) -> None:
-    write_spec(pytester.path, "\ncheck c { prove pruned stays within 0.2 of full  on near(1) }\n")
-    run(pytester, "--junit-xml=found.xml")
-    failure = ElementTree.parse(pytester.path / "found.xml").getroot().find(".//failure")
-    assert failure is not None
-    assert failure.attrib["message"] == "c is different, but the claim must hold"
-    assert "left = " in (failure.text or "")
-    assert properties(pytester)["eqspec_verdict"] == "different"
-
-
-def test_results_are_written_in_the_forms_of_eqspec(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    write_spec(pytester.path, CHECKS + "\ncheck c { prove pruned stays within 0.2 of full  on near(1) }\n")
-    result = run(pytester, "--eqspec-report=found.json", "--eqspec-report", "found.html")
-    outcome(result, passed=3, failed=1)
-    result.stdout.fnmatch_lines(["eqspec: 4 results in *found.json"])
-    assert "::error" not in result.stdout.str()
-    found = json.loads((pytester.path / "found.json").read_text(encoding="utf-8"))
-    ids = ["close[eps=0.2]", "close[eps=0.3]", "same", "c"]
-    assert [(r["id"], r["as_expected"]) for r in found] == [(i, i != "c") for i in ids]
-    assert found[3]["witness"]["candidate"]["b"] - found[3]["witness"]["reference"]["b"] == 0.25
-    assert "close[eps=0.3]" in (pytester.path / "found.html").read_text(encoding="utf-8")
-    assert run(pytester, "--eqspec-report=found.doc").ret == pytest.ExitCode.USAGE_ERROR
-    refused = run(pytester, "--eqspec-report=gone/found.json")
-    refused.stderr.fnmatch_lines(["*--eqspec-report: cannot write *gone*"])
-    assert refused.ret == pytest.ExitCode.USAGE_ERROR
-
-
-def test_a_report_that_cannot_be_written_fails_the_run(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page of an earlier run would be taken for it. A run that failed anyway says that it did."""
-
-    def full(path: Path, *parts: bytes) -> NoReturn:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(atomic_file, "replace_file", full)
-    write_spec(pytester.path)
-    found = run(pytester, "--eqspec-report=found.html")
-    outcome(found, passed=3)
-    found.stdout.fnmatch_lines(["eqspec: cannot write *found.html: No space left on device"])
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
-    write_spec(pytester.path, "\ncheck c { prove pruned stays within 0.2 of full  on near(1) }\n")
-    assert run(pytester, "--eqspec-report=found.html").ret == pytest.ExitCode.TESTS_FAILED
-
-
-@pytest.mark.parametrize(
-    ("broken", "arguments", "said"),
-    [
-        ("other", ("--continue-on-collection-errors",), "FAILED: 1 spec cannot be used. Of the rest all 3"),
-        ("other", (), "FAILED: 1 spec cannot be used"),
-        ("runner", ("-x",), "3 tasks not run"),
-        ("none", ("-k", "close"), "PASSED: all 2"),
-    ],
-)
-def test_reports_say_what_was_not_checked(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, broken: str, arguments: tuple[str, ...], said: str
-) -> None:
-    """No report is green about what nobody ran. What was not asked for is not missing."""
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    write_spec(pytester.path)
-    if broken == "other":
-        (pytester.path / "other.eqspec").write_text("eqspec 1\nnetwrok f\n")
-    if broken == "runner":
-        monkeypatch.setattr(Runner, "run", lambda *given, **named: 1 / 0)
-    run(pytester, *arguments, *(f"--eqspec-report=found.{form}" for form in ("html", "xml", "sarif")))
-    page = (pytester.path / "found.html").read_text(encoding="utf-8")
-    assert said in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
-    assert ("error" in (pytester.path / "found.xml").read_text().replace('errors="0"', "")) is (broken != "none")
-    sarif = json.loads((pytester.path / "found.sarif").read_text(encoding="utf-8"))
-    assert sarif["runs"][0]["invocations"][0]["executionSuccessful"] is (broken == "none")
-
-
-def test_github_marks_the_line_of_the_check(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    write_spec(pytester.path, CHECKS + "\ncheck c { prove pruned stays within 0.2 of full  on near(1) }\n")
-    result = run(pytester)
-    annotations = [line for line in result.outlines if line.startswith("::")]
-    assert len(annotations) == 1
-    assert annotations[0].startswith("::error file=pair.eqspec,line=21,col=7,title=eqspec%3A c::different")
-    assert len([line for line in run(pytester, NO_TIME).outlines if line.startswith("::warning file=")]) == 4
-
-
 def test_a_defect_shows_its_traceback(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception inside eqspec is neither a pass nor dressed up as an undecided claim."""
 
@@ -427,89 +312,3 @@ def test_it_stands_beside_other_tests(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     outcome(run(pytester), passed=4)
     outcome(run(pytester, "-m", "not eqspec"), passed=1, deselected=3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "setting", "folder"),
-    [
-        (("--eqspec-cache", "kept"), None, "kept"),
-        ((), "below/kept", "below/kept"),
-        (("--eqspec-cache", "kept"), "off", "kept"),
-        ((), None, "usual"),
-        ((), "off", None),
-        (("--eqspec-no-cache",), "below/kept", None),
-    ],
-)
-def test_results_are_kept_where_somebody_says(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    setting: str | None,
-    folder: str | None,
-) -> None:
-    monkeypatch.setenv("EQSPEC_CACHE", str(pytester.path / "usual"))
-    write_spec(pytester.path)
-    if setting is not None:
-        pytester.makeini(f"[pytest]\neqspec_cache = {setting}\n")
-    for again in (False, True):
-        outcome(run(pytester, *arguments, "--eqspec-report", "results.json"), passed=3)
-        found = json.loads((pytester.path / "results.json").read_text())
-        assert [result["cached"] for result in found] == [again and folder is not None] * 3
-    kept = {str(path.parents[2].relative_to(pytester.path)) for path in pytester.path.rglob("*.result")}
-    assert kept == ({folder} if folder else set())
-
-
-@pytest.mark.parametrize("setting", [False, True])
-def test_searches_go_to_the_cluster_that_is_named(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, setting: bool
-) -> None:
-    """One cluster for the whole run, which is left at its end."""
-    # By its name among the loaded modules: pytester forgets what a run has loaded, while the package still has it as an
-    # attribute, which `from eqspec.pytest_plugin import ...` would take.
-    session_options = importlib.import_module("eqspec.pytest_plugin.session_options")
-    events: list[str] = []
-
-    class Engine(ThisMachine):
-        def solve(self, *given: Any, **more: Any) -> Any:
-            events.append("solve")
-            return super().solve(*given, **more)
-
-    @contextmanager
-    def engine_on(where: str) -> Iterator[Engine]:
-        events.append(where)
-        yield Engine()
-        events.append("left")
-
-    monkeypatch.setattr(session_options, "engine_on", engine_on)
-    write_spec(pytester.path)
-    if setting:
-        pytester.makeini("[pytest]\neqspec_cluster = tcp://head:8786\n")
-    arguments = [] if setting else ["--eqspec-cluster", "tcp://head:8786"]
-    outcome(run(pytester, "--eqspec-no-cache", *arguments), passed=3)
-    assert events == ["tcp://head:8786", *["solve"] * events.count("solve"), "left"]
-    assert "solve" in events
-
-
-@pytest.fixture(scope="module")
-def distributed() -> None:
-    """Imported before `pytester` begins, which makes Python forget what it imports: no package is found after that."""
-    pytest.importorskip("distributed")
-
-
-@pytest.mark.usefixtures("distributed")
-def test_a_cluster_that_is_not_there_is_refused_at_once(pytester: pytest.Pytester) -> None:
-    write_spec(pytester.path)
-    result = run(pytester, "--eqspec-cluster", "nowhere.json")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*there is no cluster 'nowhere.json'*"])
-
-
-def test_a_cache_that_cannot_be_is_refused_at_once(pytester: pytest.Pytester) -> None:
-    spec = write_spec(pytester.path)
-    for arguments, words in (
-        (("--eqspec-cache", spec.name), "cannot keep results in"),
-        (("--eqspec-cache", "kept", "--eqspec-no-cache"), "contradict each other"),
-    ):
-        result = run(pytester, *arguments)
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines([f"*{words}*"])

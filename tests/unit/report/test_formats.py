@@ -242,10 +242,10 @@ def test_results_of_older_versions_are_read() -> None:
     [
         ("no json", "x.json is not JSON"),
         ('{"id": 1', "x.json is not JSON"),
-        ("[1]", "x.json, entry 1 is no result; give what 'eqspec check --format json -o FILE' wrote"),
+        ("[1]", "x.json, entry 1 is not a result; give what 'eqspec check --format json -o FILE' wrote"),
         ('[{"id": "a", "witness": {}, "claim": ""}]', "entry 1 (a) has no verdict: it is a saved witness or a task"),
         ('[{"id": "a", "verdict": "equivalent", "schema_version": 7}]', "has version 7 of the schema"),
-        ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is no whole result: KeyError at 'check'"),
+        ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is not a whole result: KeyError at 'check'"),
     ],
 )
 def test_what_holds_no_results_is_refused_with_the_place(tmp_path: Path, text: str, words: str) -> None:
@@ -262,7 +262,7 @@ def test_a_file_cut_off_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x.jsonl, line 2 is not JSON .* was it cut off"):
         parse(text[:-20], "x.jsonl")
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is no text"):
+    with pytest.raises(InputError, match="is not text"):
         read(tmp_path / "bytes.json")
     with pytest.raises(InputError, match="cannot read"):
         read(tmp_path / "absent.json")

@@ -6,7 +6,7 @@ import io
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.property import Epsilon
 from eqspec.report import formats, table
 from eqspec.report.live import LiveMonitor
-from eqspec.run import bisection as module
+from eqspec.run import value_search
 from eqspec.run.batch import run_all
 from eqspec.run.best_value import run_search
 from eqspec.run.bisection import between
@@ -31,41 +31,29 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Direction
 from eqspec.tasks.result import Result
+from eqspec.tasks.search import Search
 from eqspec.tasks.task import Budget, Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 from small_tasks import identity, network, task
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A search as the compiler makes them."""
-
-    direction: Direction
-    low: Fraction
-    high: Fraction
-    width: Fraction | None
-    task_at: Callable[[Fraction], Task]
-    budget: Budget = field(default_factory=lambda: Budget(timeout=100.0))
-    id: str = "best"
-    check: str = "best"
-    variable: str = "v"
-    parameters: dict[str, Fraction] = field(default_factory=dict)
-    tags: tuple[str, ...] = ("t",)
-    source: None = None
-    whole: bool = False
-
-    @property
-    def easy(self) -> Fraction:
-        return self.high if self.direction == "smallest" else self.low
-
-    @property
-    def hard(self) -> Fraction:
-        return self.low if self.direction == "smallest" else self.high
-
-
 def task_at(value: Fraction) -> Task:
     return task(identity(1), identity(1), Epsilon(value), id=f"best[v={value}]")
+
+
+def wanting(
+    direction: Direction,
+    low: Fraction,
+    high: Fraction,
+    width: Fraction | None,
+    task_at: Callable[[Fraction], Task] = task_at,
+    seconds: float = 100.0,
+) -> Search:
+    """A search as the compiler makes them."""
+    return Search(
+        "best", "best", "v", direction, low, high, width, task_at, budget=Budget(timeout=seconds), tags=("t",)
+    )
 
 
 def witness(value: Fraction) -> Witness:
@@ -85,7 +73,7 @@ class Clock:
 class Oracle:
     """Holds up to `border`; needs for ever within `slow` of it; a witness still breaks `reach` further on."""
 
-    def __init__(self, clock: Clock, wanted: Wanted, border: Fraction, slow: Fraction, reach: Fraction) -> None:
+    def __init__(self, clock: Clock, wanted: Search, border: Fraction, slow: Fraction, reach: Fraction) -> None:
         self.clock, self.border, self.slow, self._reach = clock, border, slow, reach
         self.smallest = wanted.direction == "smallest"
         self.options = Options()
@@ -139,11 +127,11 @@ def test_the_bracket_holds_the_border_and_closes_where_it_can(
 ) -> None:
     low, high = min(ends), max(ends)
     border = low + (high - low) * share
-    wanted = Wanted(direction, low, high, width, task_at)
+    wanted = wanting(direction, low, high, width, task_at)
     clock = Clock()
     oracle = Oracle(clock, wanted, border, slow, reach)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "perf_counter", clock)
+        patch.setattr(value_search, "perf_counter", clock)
         result, interrupted = run_search(oracle, wanted)  # type: ignore[arg-type]
     bracket = result.find
     assert bracket is not None
@@ -171,7 +159,7 @@ def test_the_bracket_holds_the_border_and_closes_where_it_can(
 
 def test_an_input_that_breaks_is_replayed_before_anything_is_searched() -> None:
     """A witness that breaks the claim up to the border leaves nothing to refute: the core is asked only for proofs."""
-    wanted = Wanted("smallest", Fraction(0), Fraction(1024), Fraction(1), task_at)
+    wanted = wanting("smallest", Fraction(0), Fraction(1024), Fraction(1), task_at)
     clock = Clock()
     asked = {}
     for reach in (0, 10_000):
@@ -185,11 +173,11 @@ def test_an_input_that_breaks_is_replayed_before_anything_is_searched() -> None:
 
 
 def test_a_value_that_stays_undecided_is_tried_again_only_with_much_more_time() -> None:
-    wanted = Wanted("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, Budget(timeout=64.0))
+    wanted = wanting("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, 64.0)
     clock = Clock()
     oracle = Oracle(clock, wanted, Fraction(3, 2), Fraction(1, 5), Fraction(0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "perf_counter", clock)
+        patch.setattr(value_search, "perf_counter", clock)
         result, _ = run_search(oracle, wanted)  # type: ignore[arg-type]
     assert result.find is not None
     assert result.find.gap == "budget"
@@ -199,7 +187,7 @@ def test_a_value_that_stays_undecided_is_tried_again_only_with_much_more_time() 
 
 def test_an_impossible_claim_and_a_trivial_one() -> None:
     for border, verdict, proved in ((Fraction(9), "different", None), (Fraction(0), "equivalent", Fraction(1))):
-        wanted = Wanted("smallest", Fraction(1), Fraction(2), None, task_at)
+        wanted = wanting("smallest", Fraction(1), Fraction(2), None, task_at)
         oracle = Oracle(Clock(), wanted, border, Fraction(0), Fraction(0))
         result, _ = run_search(oracle, wanted)  # type: ignore[arg-type]
         assert result.find is not None
@@ -212,7 +200,7 @@ def test_an_interrupted_search_says_so() -> None:
         def run(self, *arguments: Any, **named: Any) -> Result:
             return replace(super().run(*arguments, **named), verdict=Verdict.UNKNOWN, reason=Reason.INTERRUPTED)
 
-    wanted = Wanted("largest", Fraction(1), Fraction(2), None, task_at)
+    wanted = wanting("largest", Fraction(1), Fraction(2), None, task_at)
     result, interrupted = run_search(Interrupted(Clock(), wanted, Fraction(2), Fraction(0), Fraction(0)), wanted)  # type: ignore[arg-type]
     assert interrupted
     assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.INTERRUPTED)
@@ -242,7 +230,7 @@ def test_the_smallest_distance_of_a_real_pair() -> None:
     """g = f + 1/4: the border is 0.25, and the core closes the bracket around it."""
     pair = identity(2), network((np.eye(2), [0.0, 0.25]))
     ends = Fraction(1, 100), Fraction(1)
-    wanted = Wanted("smallest", *ends, Fraction(1, 1000), lambda v: task(*pair, Epsilon(v), id=f"best[v={v}]"))
+    wanted = wanting("smallest", *ends, Fraction(1, 1000), lambda v: task(*pair, Epsilon(v), id=f"best[v={v}]"))
     outcome = run_all(Runner(Options(threads=1)), [wanted])
     (result,) = outcome.results
     assert result.find is not None
@@ -258,7 +246,7 @@ def test_a_search_that_fails_is_a_result() -> None:
     def broken(value: Fraction) -> Task:
         raise ValueError(f"no task at {value}")
 
-    wanted = Wanted("smallest", Fraction(1), Fraction(2), None, broken)
+    wanted = wanting("smallest", Fraction(1), Fraction(2), None, broken)
     outcome = run_all(Runner(Options(threads=1)), [wanted])
     assert [(r.id, r.reason, r.message) for r in outcome.results] == [
         ("best", Reason.ERROR, "ValueError: no task at 1")
@@ -267,9 +255,9 @@ def test_a_search_that_fails_is_a_result() -> None:
 
 def out_of_time(monkeypatch: pytest.MonkeyPatch, monitor: Any = None) -> tuple[Result, Oracle]:
     """A search that proved the easy end, refuted the hard one, and had no time for what lies between."""
-    wanted = Wanted("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, Budget(timeout=64.0))
+    wanted = wanting("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, 64.0)
     clock = Clock()
-    monkeypatch.setattr(module, "perf_counter", clock)
+    monkeypatch.setattr(value_search, "perf_counter", clock)
     oracle = Oracle(clock, wanted, Fraction(3, 2), Fraction(2, 5), Fraction(0))
     (result,) = run_all(oracle, [wanted], monitor).results  # type: ignore[arg-type]
     assert result.find is not None
@@ -303,9 +291,9 @@ def test_a_search_that_stops_for_another_reason_says_which(monkeypatch: pytest.M
             found = super().run(*arguments, **named)
             return replace(found, reason=Reason.INCOMPLETE) if found.reason is Reason.TIMEOUT else found
 
-    wanted = Wanted("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, Budget(timeout=1e6))
+    wanted = wanting("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, 1e6)
     clock = Clock()
-    monkeypatch.setattr(module, "perf_counter", clock)
+    monkeypatch.setattr(value_search, "perf_counter", clock)
     result, _ = run_search(Stuck(clock, wanted, Fraction(3, 2), Fraction(2, 5), Fraction(0)), wanted)  # type: ignore[arg-type]
     assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.INCOMPLETE)
     assert table.remark(result).plain == "holds at v = 2, not at 1, boxes too small to split"

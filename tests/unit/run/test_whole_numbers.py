@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +12,12 @@ from hypothesis import strategies as st
 
 from eqspec.property import Epsilon
 from eqspec.report.table import bracket_in_words
-from eqspec.run import whole_numbers as module
+from eqspec.run import value_search
 from eqspec.run.best_value import run_search
 from eqspec.run.options import Options
 from eqspec.tasks.bracket import Bracket, Direction, Probe
 from eqspec.tasks.result import Result
+from eqspec.tasks.search import Search
 from eqspec.tasks.task import Budget, Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
@@ -27,35 +27,16 @@ LOW = 4
 EVERY = st.lists(st.sampled_from(["holds", "breaks", "slow", "never"]), min_size=2, max_size=12)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A search as the compiler makes them."""
+def wanting(direction: Direction, high: Fraction) -> Search:
+    """A search as the compiler makes them, from `LOW` on."""
 
-    direction: Direction
-    high: Fraction
-    budget: Budget = field(default_factory=lambda: Budget(timeout=100.0))
-    low: Fraction = Fraction(LOW)
-    width: None = None
-    id: str = "best"
-    check: str = "best"
-    variable: str = "W"
-    parameters: dict[str, Fraction] = field(default_factory=dict)
-    tags: tuple[str, ...] = ()
-    source: None = None
-    whole: bool = True
-
-    @property
-    def easy(self) -> Fraction:
-        return self.high if self.direction == "smallest" else self.low
-
-    @property
-    def hard(self) -> Fraction:
-        return self.low if self.direction == "smallest" else self.high
-
-    def task_at(self, value: Fraction) -> Task:
+    def task_at(value: Fraction) -> Task:
         assert value.denominator == 1
-        assert self.low <= value <= self.high
+        assert LOW <= value <= high
         return task(identity(1), identity(1), Epsilon(value), id=f"best[W={value}]")
+
+    low, budget = Fraction(LOW), Budget(timeout=100.0)
+    return Search("best", "best", "W", direction, low, high, None, task_at, budget=budget, whole=True)
 
 
 def witness(value: Fraction) -> Witness:
@@ -100,10 +81,10 @@ class Oracle:
         return SimpleNamespace(replay=replay)
 
 
-def answered(oracle: Oracle, wanted: Wanted) -> tuple[Result, Bracket]:
+def answered(oracle: Oracle, wanted: Search) -> tuple[Result, Bracket]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "perf_counter", lambda: oracle.now)
-        patch.setattr(module, "improve", lambda task, replay, witness, seconds: witness)
+        patch.setattr(value_search, "perf_counter", lambda: oracle.now)
+        patch.setattr(value_search, "improve", lambda task, replay, witness, seconds: witness)
         result, _ = run_search(oracle, wanted)  # type: ignore[arg-type]
     assert result.find is not None
     return result, result.find
@@ -111,7 +92,7 @@ def answered(oracle: Oracle, wanted: Wanted) -> tuple[Result, Bracket]:
 
 @given(EVERY, st.sampled_from(["smallest", "largest"]), st.integers(0, 3))
 def test_only_what_was_found_at_a_value_is_said_of_it(table: list[str], direction: Direction, reach: int) -> None:
-    oracle, wanted = Oracle(table, reach), Wanted(direction, Fraction(LOW + len(table) - 1))
+    oracle, wanted = Oracle(table, reach), wanting(direction, Fraction(LOW + len(table) - 1))
     result, bracket = answered(oracle, wanted)
     values = [Fraction(LOW + i) for i in range(len(table))]
     best_first = values if direction == "smallest" else values[::-1]
@@ -143,7 +124,7 @@ def test_only_what_was_found_at_a_value_is_said_of_it(table: list[str], directio
 
 def test_a_value_beyond_a_refuted_one_is_found() -> None:
     oracle = Oracle(["breaks", "holds", "breaks", "holds", "holds"], 0)
-    result, bracket = answered(oracle, Wanted("smallest", Fraction(8)))
+    result, bracket = answered(oracle, wanting("smallest", Fraction(8)))
     assert (bracket.proved, bracket.refuted, result.verdict) == (5, 4, Verdict.EQUIVALENT)
 
 

@@ -99,7 +99,7 @@ def test_models_come_from_anywhere(tmp_path: Path) -> None:
         (lambda: assert_equivalent(FULL, FULL, float("inf"), eps=0.1), "not finite"),
         (lambda: assert_equivalent(FULL, FULL, (1, 2, 3), eps=0.1), r"region is a pair"),  # type: ignore[arg-type]
         (lambda: assert_equivalent(FULL, FULL, None, eps=0.1), r"region is a pair"),  # type: ignore[arg-type]
-        (lambda: assert_equivalent(FULL, FULL, BOX, confidence=2), "delta = 2 is no confidence"),
+        (lambda: assert_equivalent(FULL, FULL, BOX, confidence=2), "delta = 2 is not a confidence"),
         (lambda: assert_equivalent(FULL, identity(3), BOX, top1=True), "2 inputs, but .* has 3"),
     ],
 )

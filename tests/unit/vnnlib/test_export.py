@@ -276,7 +276,7 @@ def test_the_list_of_instances(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     pair(tmp_path, 0)
-    with pytest.raises(InputError, match="l2 distance is no linear query"):
+    with pytest.raises(InputError, match="l2 distance is not a linear query"):
         export([the_task(spec(CLAIMS["l2"]), tmp_path)], "product-onnx", tmp_path / "out")
     pair(tmp_path, 0, 2, 11)
     many = spec(CLAIMS["l1"]).replace("outputs a, b, c", "outputs 11")

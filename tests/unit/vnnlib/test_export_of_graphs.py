@@ -98,7 +98,7 @@ def test_functions_are_written_as_the_operators_that_they_are(curve: Curve, tmp_
     ids=str,
 )
 def test_functions_that_are_no_operator_are_refused(function: Curves) -> None:
-    with pytest.raises(InputError, match="is no operator of ONNX"):
+    with pytest.raises(InputError, match="is not an operator of ONNX"):
         exact_program(with_function(function), "split it")
 
 

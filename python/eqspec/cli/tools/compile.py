@@ -15,11 +15,11 @@ from eqspec.cli.arguments import add_params
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
-from eqspec.compile import BestValueSearch
 from eqspec.errors import SpecError
 from eqspec.report.atomic_file import write_file
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks import serialisation
+from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 
 
@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     tasks: list[Task] = []
-    searches: list[BestValueSearch] = []
+    searches: list[Search] = []
     broken = False
     for file in arguments.files:
         try:

@@ -25,6 +25,7 @@ from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import Explanation, explanation
 from eqspec.spec.numbers import shown
 from eqspec.spec.suggest import did_you_mean
+from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
 from eqspec.vnnlib.explanations import explanation as vnnlib_explanation
@@ -137,7 +138,7 @@ def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task],
         out.print(Text(f"  ... and {len(tasks) - _MOST_TASKS} more"))
 
 
-def _answer(find: compiler.BestValueSearch) -> str:
+def _answer(find: Search) -> str:
     """What the answer of a search will say."""
     if find.whole:
         better = "smaller" if find.direction == "smallest" else "larger"

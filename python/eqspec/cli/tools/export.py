@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     if compiled is None:
         return ExitCode.BAD_INPUT
     for find in compiled.finds:
-        message = f"{find.id} searches for {find.variable}, which is no single query: left out"
+        message = f"{find.id} searches for {find.variable}, which is not a single query: left out"
         err.print(Text.assemble(("warning", "bold yellow"), f": {message}"), soft_wrap=True)
     if not compiled.tasks:
         raise InputError(f"nothing to export in {arguments.spec}: give {_hint(bool(compiled.finds))}")

@@ -212,7 +212,7 @@ def write_new(path: Path, text: str) -> None:
 def _columns(text: str) -> tuple[int, int]:
     ends = fullmatch(r"\s*(\d+)\s*\.\.\s*(\d+)\s*", text)
     if ends is None or int(ends[1]) > int(ends[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of columns such as 1..16")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of columns such as 1..16")
     return int(ends[1]), int(ends[2])
 
 

@@ -65,7 +65,7 @@ def _run_assignment(files: list[Path], answer: Path, out: Console) -> ExitCode:
         raise InputError(f"an assignment belongs to one task; {len(files)} files are given")
     task = _content(files[0])
     if not isinstance(task, dict) or "schema" not in task:
-        raise InputError(f"{files[0]} is no task; give the .task.json that 'eqspec export' wrote")
+        raise InputError(f"{files[0]} is not a task; give the .task.json that 'eqspec export' wrote")
     try:
         text = answer.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -48,7 +48,7 @@ def add_networks(parser: argparse.ArgumentParser) -> None:
 def _network(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not equals or not name.strip() or not path.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FILE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=FILE")
     return name.strip(), Path(path.strip())
 
 

@@ -109,13 +109,13 @@ def _asked(arguments: argparse.Namespace) -> tuple[Path, dict[str, Path], float 
         try:
             timeout = float(seconds)
         except ValueError:
-            raise InputError(f"{seconds!r} is no number of seconds") from None
+            raise InputError(f"{seconds!r} is not a number of seconds") from None
     else:
         raise InputError(
             f"{len(words)} arguments: give the query alone, or [v1 CATEGORY] NETWORK QUERY RESULTS SECONDS"
         )
     if timeout is not None and not timeout >= 0:
-        raise InputError(f"--timeout {timeout} is no time; give seconds, 0 or more")
+        raise InputError(f"--timeout {timeout} is not a time; give seconds, 0 or more")
     return query, given, timeout
 
 
@@ -126,7 +126,7 @@ def _pair(word: str) -> dict[str, Path]:
     try:
         listed = [(str(name), Path(path)) for name, path in ast.literal_eval(word)]
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise InputError(f"{word!r} is no list of networks; write [('f','a.onnx'),('g','b.onnx')]") from None
+        raise InputError(f"{word!r} is not a list of networks; write [('f','a.onnx'),('g','b.onnx')]") from None
     found = dict(listed)
     if len(found) < len(listed):
         raise InputError(f"{word!r} has two networks of one name")

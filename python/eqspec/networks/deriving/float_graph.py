@@ -31,7 +31,7 @@ from eqspec.networks.network import Network, exact_layers
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
 from eqspec.networks.program import content
 from eqspec.networks.readers import network_file, onnx_model, onnx_reader
-from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.readers.onnx_names import name_of
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 
@@ -267,8 +267,3 @@ def _variable(graph: FloatGraph) -> list[NodeProto]:
 def single(array: NDArray[Any]) -> NDArray[Any]:
     """Real numbers in float32, integers as they are."""
     return array.astype(np.float32) if array.dtype == np.float64 else array
-
-
-def is_standard(node: NodeProto) -> bool:
-    """Whether an operator is one of the ONNX standard."""
-    return node.domain in STANDARD

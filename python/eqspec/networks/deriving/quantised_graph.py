@@ -107,7 +107,7 @@ class Quantising:
         if bias and (
             bias not in constants or constants[bias].size not in (1, weight.shape[output_axis(node, constants)])
         ):
-            raise self.graph.refuse("its bias is no constant for each output", "use an Add", node)
+            raise self.graph.refuse("its bias is not a constant for each output", "use an Add", node)
 
     def model(self, ranges: Ranges) -> ModelProto:
         """The quantised graph. `ranges` are those of what is `measured`."""

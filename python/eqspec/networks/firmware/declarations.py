@@ -248,7 +248,7 @@ def _defined_member(found: Declarations, words: Words, start: Word) -> None:
     value = [word.text for word in words.until(";")]
     names = [word.text for word in head if word.text not in ("[", "]")]
     if len(names) < 3 or names[-2] != "::":
-        words.fail(start.line, "this constant is no member of a configuration")
+        words.fail(start.line, "this constant is not a member of a configuration")
     key = names[-3], names[-1]
     label = "::".join(key)
     if key in found.members or key in found.constants:

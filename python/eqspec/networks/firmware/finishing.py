@@ -15,7 +15,7 @@ import numpy as np
 
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.network import Cast
-from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
+from eqspec.networks.program import INPUTS, Step, Term, Tile, needed, renumbered
 
 
 def finished(builder: Builder, outputs: Value) -> tuple[tuple[Step, ...], tuple[Cast, ...]]:
@@ -26,25 +26,13 @@ def finished(builder: Builder, outputs: Value) -> tuple[tuple[Step, ...], tuple[
     if outputs.step != len(steps) - 1 or last.function != "identity" or not in_order:
         term = Term(outputs.step, Tile.rearranged(outputs.rows))
         steps.append(Step((term,), np.zeros(outputs.size), None, "identity"))
-    return _joined(_needed(steps), steps, builder.casts)
-
-
-def _needed(steps: Sequence[Step]) -> list[bool]:
-    """Which steps the last one depends on."""
-    needed = [False] * len(steps)
-    needed[-1] = True
-    for number in reversed(range(len(steps))):
-        if needed[number]:
-            for source in steps[number].sources:
-                if source >= 0:
-                    needed[source] = True
-    return needed
+    return _joined(needed(steps), steps, builder.casts)
 
 
 def _joined(
-    needed: Sequence[bool], steps: Sequence[Step], casts: Sequence[Cast]
+    is_needed: Sequence[bool], steps: Sequence[Step], casts: Sequence[Cast]
 ) -> tuple[tuple[Step, ...], tuple[Cast, ...]]:
-    kept = [number for number, there in enumerate(needed) if there]
+    kept = [number for number, there in enumerate(is_needed) if there]
     readers = Counter(source for number in kept for source in steps[number].sources)
     inner: dict[int, int] = {}
     """The step that becomes one with another, by that other one."""

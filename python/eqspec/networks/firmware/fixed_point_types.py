@@ -61,9 +61,9 @@ class FixedPoint:
         if not 1 <= width <= MOST_BITS or abs(integer) > MOST_BITS:
             raise InputError(f"{text}: a type has 1 to {MOST_BITS} bits")
         if rounding not in ROUNDINGS:
-            raise InputError(f"{text}: {rounding} is no rounding mode; use {', '.join(ROUNDINGS)}")
+            raise InputError(f"{text}: {rounding} is not a rounding mode; use {', '.join(ROUNDINGS)}")
         if overflow not in OVERFLOWS:
-            raise InputError(f"{text}: {overflow} is no overflow mode; use {', '.join(OVERFLOWS)}")
+            raise InputError(f"{text}: {overflow} is not an overflow mode; use {', '.join(OVERFLOWS)}")
         return cls(width, integer, signed, ROUNDINGS[rounding], overflow, text)
 
     @property
@@ -137,12 +137,12 @@ def read_type(words: Words, number: Callable[[Words], int]) -> FixedPoint | None
     if not 1 <= width <= MOST_BITS or abs(integer) > MOST_BITS:
         words.fail(start.line, f"{text}: a type has 1 to {MOST_BITS} bits", "compare with the project's configuration")
     if rounding not in ROUNDINGS:
-        words.fail(start.line, f"{text}: {rounding} is no rounding mode that is read", f"use {', '.join(ROUNDINGS)}")
+        words.fail(start.line, f"{text}: {rounding} is not a rounding mode that is read", f"use {', '.join(ROUNDINGS)}")
     if overflow not in OVERFLOWS or (overflow == "AP_WRAP" and saturation_bits):
         reason = _REFUSED_OVERFLOWS.get(overflow, "")
         if overflow == "AP_WRAP":
             reason = f"it wraps with {saturation_bits} saturation bits"
-        said = f"{overflow} is no overflow mode that is read" + (f": {reason}" if reason else "")
+        said = f"{overflow} is not an overflow mode that is read" + (f": {reason}" if reason else "")
         words.fail(start.line, f"{text}: {said}", f"use {', '.join(OVERFLOWS)} without saturation bits")
     mode = Rounding.ZERO if whole else ROUNDINGS[rounding]
     return FixedPoint(width, integer, not start.text.startswith("ap_u"), mode, overflow, text, whole)

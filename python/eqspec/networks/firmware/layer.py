@@ -161,13 +161,13 @@ class Layer:
         except ValueError:
             number = inf
         if not isfinite(number):
-            self.fail(f"{written[:40]!r} is no finite number", "write the project again")
+            self.fail(f"{written[:40]!r} is not a finite number", "write the project again")
         return int(of.stored(np.array([number]))[0])
 
     def check_size(self, array: Array, size: int) -> None:
         """Whether an array, or the words of a stream, hold so many numbers."""
         if isinstance(array.type, ArrayOf) and size % array.type.size:
-            said = f"{size} numbers are no multiple of the {array.type.size} in a word of {array.name}"
+            said = f"{size} numbers are not a multiple of the {array.type.size} in a word of {array.name}"
             self.fail(said, "write the project again")
         if array.size is not None and array.size != size:
             self.fail(

@@ -97,7 +97,7 @@ def concatenated(axes: int) -> Callable[[Layer], None]:
         if layer.word:
             second = layer.words_of(1)
             if axes > 1 and (layer.word != shapes[0][-1] or second != shapes[1][-1]):
-                layer.fail("the words of its streams are no pixels", "write the project again")
+                layer.fail("the words of its streams are not pixels", "write the project again")
         first = layer.given(counts[0])
         other = layer.given(counts[1], argument=1, template=1)
         builder = layer.project.builder

@@ -109,7 +109,7 @@ def normalize(layer: Layer) -> None:
     channels = declared.member_number(configuration, "n_filt")
     channels = size if channels == -1 else channels
     if channels < 1 or size % channels:
-        layer.fail(f"{size} entries are no multiple of {channels} channels", "write the project again")
+        layer.fail(f"{size} entries are not a multiple of {channels} channels", "write the project again")
     of_scale, of_bias = (declared.member_type(configuration, n) for n in ("scale_t", "bias_t"))
     given = layer.given(size)
     scales = layer.weights(layer.call.arguments[2], of_scale, channels)
@@ -117,7 +117,7 @@ def normalize(layer: Layer) -> None:
     refuse_bits(layer)
     layer.rests_on("nnet_batchnorm", "normalize")
     if layer.word % channels:
-        said = f"a word of its stream has {layer.word} numbers, which is no multiple of its {channels} channels"
+        said = f"a word of its stream has {layer.word} numbers, which is not a multiple of its {channels} channels"
         layer.fail(said, "write the project again")
     factors = factors_of(layer, configuration, scales.integers, of_scale)
     of_entry = np.arange(size) % channels

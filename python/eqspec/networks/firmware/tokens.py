@@ -75,7 +75,7 @@ class Words:
                 found.append(Word(word, kind, line))
             line += word.count("\n")
         if end != len(text):
-            raise NetworkError(self.path, f"line {line}: {text[end : end + 20]!r} is no C++", fix=UNREAD)
+            raise NetworkError(self.path, f"line {line}: {text[end : end + 20]!r} is not C++", fix=UNREAD)
         return found
 
     @property

@@ -83,10 +83,12 @@ def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Inte
 
 def _number(path: str, where: str, field: str, of: FixedPoint) -> float:
     if not _DECIMAL.fullmatch(field):
-        raise NetworkError(path, f"{where}: {field[:40]!r} is no number", fix="write the project again")
+        raise NetworkError(path, f"{where}: {field[:40]!r} is not a number", fix="write the project again")
     number = float(field)
     if not isfinite(number):
         raise NetworkError(path, f"{where}: {field[:40]} is not finite", fix="repair the training")
     if of.whole and not field.lstrip("+-").isdecimal():
-        raise NetworkError(path, f"{where}: {field[:40]} is no integer, but its type is {of.text}", fix="use ap_fixed")
+        raise NetworkError(
+            path, f"{where}: {field[:40]} is not an integer, but its type is {of.text}", fix="use ap_fixed"
+        )
     return number

@@ -81,8 +81,8 @@ def as_network(
             _compare(name, network, converted)
             return network
     raise InputError(
-        f"{type(model).__module__}.{type(model).__name__} is no model eqspec knows; give a path, an onnx.ModelProto, "
-        "a torch module, a Keras model or a scikit-learn MLP"
+        f"{type(model).__module__}.{type(model).__name__} is not a model eqspec knows; give a path, "
+        "an onnx.ModelProto, a torch module, a Keras model or a scikit-learn MLP"
     )
 
 

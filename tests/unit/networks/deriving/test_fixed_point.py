@@ -214,9 +214,9 @@ def test_types_that_there_are_not_are_refused() -> None:
     for width, integer in ((0, 0), (1025, 2), (8, 2000)):
         with pytest.raises(InputError, match=f"ap_fixed<{width},{integer}>: a type has 1 to 1024 bits"):
             FixedPoint.of(width, integer)
-    with pytest.raises(InputError, match="AP_UP is no rounding mode"):
+    with pytest.raises(InputError, match="AP_UP is not a rounding mode"):
         FixedPoint.of(8, 2, rounding="AP_UP")
-    with pytest.raises(InputError, match="AP_SAT_ZERO is no overflow mode"):
+    with pytest.raises(InputError, match="AP_SAT_ZERO is not an overflow mode"):
         FixedPoint.of(8, 2, overflow="AP_SAT_ZERO")
     assert FixedPoint.of(8, 2, signed=False).text == "ap_ufixed<8,2>"
     for bits in (1, 17, 8.0, True):

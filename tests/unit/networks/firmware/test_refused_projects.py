@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 REFUSED = [
     (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_WRAP,2> input_t", r"line 4: ap_fixed<6,3>: AP_WRAP .*saturation"),
     (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_SAT_ZERO> input_t", r"line 4: .*AP_SAT_ZERO .*sets to 0"),
-    (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_ODD> input_t", r"line 4: .*AP_ODD is no rounding mode"),
+    (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_ODD> input_t", r"line 4: .*AP_ODD is not a rounding mode"),
     (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ac_fixed<6,3> input_t", "4: .*'ac_fixed', of the Quartus"),
     (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ap_int<6> input_t", "of a fraction|what the simulation makes"),
     (DEFINES, "ap_fixed<6,3,", "ap_fixed<0,3,", "line 4: .*a type has 1 to 1024 bits"),
@@ -77,7 +77,7 @@ REFUSED = [
     (HEADER, "0.375", "0.5", "w1.txt: number 0 of w1 is another one than in w1.h"),
     (HEADER, "w1[4]", "w1[5]", "4 numbers, w1 has 5"),
     (HEADER, "weight1_t w1[4] = {", "weight1_t w1[4] = {{1, 2},", "no array of plain numbers"),
-    (HEADER, "0.375", "nan", "number 0 of w1: 'nan0+' is no number"),
+    (HEADER, "0.375", "nan", "number 0 of w1: 'nan0+' is not a number"),
     (TEXT, "0.375", "1e999", "w1.txt: number 0 of w1: 1e999.* is not finite"),
     (TEXT, ", -0.6", "; -0.6", "w1.txt: 3 numbers, w1 has 4"),
 ]  # fmt: skip

@@ -1,16 +1,19 @@
-"""Who of the workers there are may compute: each is asked once which build of eqspec it has."""
+"""Which workers may compute: each is asked once which build of eqspec it has, and only the same build may."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from eqspec.cluster.leg import Introduction
+from eqspec.cluster.leg import WorkerIdentity
 from eqspec.cluster.transport import GoneError, Transport
 from eqspec.run.cache_key import build
 
 
-class Acquaintance:
-    """Workers that were asked, where they run, and those that are not used. `tell` is given what a user should know."""
+class WorkerBuilds:
+    """The workers that were asked, where each runs, and why some are not used.
+
+    `tell` is called with what a user should know.
+    """
 
     def __init__(self, transport: Transport, tell: Callable[[str], None]) -> None:
         self._transport, self._tell = transport, tell
@@ -29,7 +32,7 @@ class Acquaintance:
         return self._refused
 
     @property
-    def hopeless(self) -> bool:
+    def none_usable(self) -> bool:
         """Whether there are workers, and none that can be used."""
         return bool(self._refused) and self._asked <= self._refused.keys()
 
@@ -37,7 +40,7 @@ class Acquaintance:
         """A worker in words."""
         return self._places.get(worker, worker)
 
-    def look(self) -> list[str]:
+    def refresh(self) -> list[str]:
         """Ask those that came; those that are gone since the last time. LostError if the cluster is out of reach."""
         there = self._transport.workers()
         gone = [worker for worker in self._asked if worker not in there]
@@ -49,15 +52,15 @@ class Acquaintance:
             self.threads[worker] = threads
             if worker not in self._asked:
                 self._asked.add(worker)
-                self._transport.introduce(worker)
+                self._transport.identify(worker)
         return gone
 
-    def introduced(self, worker: str, came: object) -> bool:
+    def accepts(self, worker: str, came: object) -> bool:
         """Whether a worker that has answered can be used: only one of this very build computes."""
         if isinstance(came, GoneError):
             self._asked.discard(worker)  # it is asked again if it is still there
             return False
-        if isinstance(came, Introduction):
+        if isinstance(came, WorkerIdentity):
             self._places[worker] = f"worker {worker} ({came.place})"
             if came.build == build():
                 return True

@@ -1,0 +1,219 @@
+"""One pair on one box, as arrays and properties say it, made into a task with exact numbers.
+
+Shapes: I inputs, O outputs, q constraints. Floats are taken as the numbers they are, text and Fractions as what they
+say; a box is rounded inward to its grid, and outward to floats.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eqspec.errors import InputError
+from eqspec.networks import Arithmetic, Network, comparison, in_float32, softened
+from eqspec.property import Comparison, Margin, Number, Property, exact, validate
+from eqspec.tasks.directed_rounding import floats_above, floats_below
+from eqspec.tasks.lattice import Lattice, Lattices
+from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
+from eqspec.tasks.task import LinearConstraint, Space, Task
+
+Bounds: TypeAlias = ArrayLike | Sequence[Number]
+Corner: TypeAlias = tuple[Fraction, ...]
+Grid: TypeAlias = Number | Lattice | Sequence[Number | Lattice | None]
+Scores: TypeAlias = Literal["logits", "probabilities"]
+Networks: TypeAlias = tuple[Network, Network]
+
+
+def box_task(
+    networks: Networks,
+    box: tuple[Bounds, Bounds],
+    claim: Property,
+    *,
+    constraints: tuple[ArrayLike, ArrayLike] | None,
+    grid: Grid | None,
+    decide: Literal["max", "min"],
+    arithmetic: Arithmetic,
+    scores: Scores | None,
+) -> Task:
+    """The task of `eqspec.verify`, whose documentation says what the arguments are and what is raised."""
+    _check_sizes(networks)
+    size, outputs = networks[0].input_size, networks[0].output_size
+    validate(claim, outputs)
+    _check_scores(claim, networks, scores)
+    if decide not in ("max", "min"):
+        raise InputError(f"decide = {decide!r}; one of max, min")
+    if arithmetic not in ("real", "float32"):
+        raise InputError(f"arithmetic = {arithmetic!r}; one of real, float32")
+    compared = (in_float32(networks[0]), in_float32(networks[1])) if arithmetic == "float32" else networks
+    reference, candidate = compared
+    if scores == "probabilities" and isinstance(claim, Margin | Comparison):
+        if arithmetic == "float32" and any(network.stripped for network in compared):
+            raise InputError("probabilities cannot be compared in float32: no standard says how a Softmax is rounded")
+        reference, candidate = softened(reference), softened(candidate)
+    ends = _corners(box, size)
+    lattices = _lattices(grid, size)
+    low, high = _on_grid(lattices, *ends)
+    corners = floats_below(low), floats_above(high)
+    for network in compared:
+        comparison(network).within(*corners)
+    return Task(
+        id="verify",
+        check="verify",
+        parameters={},
+        reference=reference,
+        candidate=candidate,
+        reference_name="reference",
+        candidate_name="candidate",
+        reference_takes_raw=False,
+        candidate_takes_raw=False,
+        space=_numbered_space(size, outputs, decide),
+        lower_exact=low,
+        upper_exact=high,
+        lower=corners[0],
+        upper=corners[1],
+        property=claim,
+        constraints=_constraints(constraints, size),
+        lattices=lattices,
+    )
+
+
+def _check_sizes(networks: Networks) -> None:
+    first, second = networks
+    for name, one, other in (
+        ("inputs", first.input_size, second.input_size),
+        ("outputs", first.output_size, second.output_size),
+    ):
+        if one != other:
+            raise InputError(f"{first.source} has {one} {name}, but {second.source} has {other}")
+
+
+def _numbered_space(inputs: int, outputs: int, decide: Literal["max", "min"]) -> Space:
+    """Inputs and outputs called by their numbers, in the units that the networks take."""
+    return Space(
+        features=tuple(map(str, range(inputs))),
+        units=(None,) * inputs,
+        outputs=tuple(map(str, range(outputs))),
+        centre=(Fraction(0),) * inputs,
+        scale=(Fraction(1),) * inputs,
+        decide=decide,
+    )
+
+
+def _corners(box: tuple[Bounds, Bounds], size: int) -> tuple[Corner, Corner]:
+    low, high = _bounds("lower", box[0], size), _bounds("upper", box[1], size)
+    for index, (a, b) in enumerate(zip(low, high, strict=True)):
+        if a > b:
+            raise InputError(f"lower[{index}] = {float(a)} is above upper[{index}] = {float(b)}; swap the ends")
+    return low, high
+
+
+def _lattices(grid: Grid | None, size: int) -> Lattices:
+    """The grid of each input; empty without any."""
+    every = grid if isinstance(grid, Sequence) and not isinstance(grid, str) else [grid] * size
+    if len(every) != size:
+        raise InputError(f"grid: {len(every)} steps for {size} inputs")
+    found: list[Lattice | None] = []
+    for index, given in enumerate(every):
+        if given is None or isinstance(given, Lattice):
+            found.append(given)
+            continue
+        step = _as_it_is(given, f"grid[{index}]")
+        if step <= 0:
+            raise InputError(f"grid[{index}] = {given}; a step is above 0, or None for any number")
+        found.append(Lattice(Fraction(0), step))
+    return tuple(found) if any(found) else ()
+
+
+def _as_it_is(number: Number, name: str) -> Fraction:
+    """A number as bounds are read: a float is the number that it is, text what it says."""
+    if isinstance(number, float) and isfinite(number):
+        return Fraction(number)
+    if not isinstance(number, int | float | str | Fraction):
+        raise InputError(f"{name} = {number!r}; give a step, a Lattice, or None for any number")
+    return exact(number)
+
+
+def _on_grid(lattices: Lattices, low: Corner, high: Corner) -> tuple[Corner, Corner]:
+    """The box rounded inward to its grid. InputError where no point is left."""
+    if not lattices:
+        return low, high
+    ends = [
+        (a, b) if grid is None else (grid.at_least(a), grid.at_most(b))
+        for grid, a, b in zip(lattices, low, high, strict=True)
+    ]
+    for index, (a, b) in enumerate(ends):
+        if a > b:
+            raise InputError(
+                f"no grid point in the box: lower[{index}] = {float(low[index])} and upper[{index}] = "
+                f"{float(high[index])} lie between {float(b)} and {float(a)}"
+            )
+    return tuple(a for a, _ in ends), tuple(b for _, b in ends)
+
+
+def _check_scores(claim: Property, networks: Networks, scores: str | None) -> None:
+    """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
+    if scores not in (None, "logits", "probabilities"):
+        raise InputError(f'scores = {scores!r}; "logits", "probabilities", or None')
+    sigmoids = [network.source for network in networks if scores == "logits" and ends_in_sigmoid(network)]
+    if sigmoids:
+        cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
+        raise InputError(f'{cause}, so its scores are not logits; give scores="probabilities", or export it without')
+    inner = [network for network in networks if scores == "logits" and network.inner_softmax is not None]
+    if inner:
+        cause = f"{inner[0].source}: {inner[0].inner_softmax} is not left out, so its scores are not logits"
+        raise InputError(f"{cause}; leave scores out to compare what the file gives, or export it without what follows")
+    if scores is not None or not ambiguous(claim, networks):
+        return
+    found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
+    what = f"{' and '.join(dict.fromkeys(found))}: compared are the logits in front of it, not probabilities"
+    if not beyond_probabilities(claim, networks):
+        raise InputError(f'{what}; give scores="logits" if that is meant, or "probabilities"')
+    warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=4)
+
+
+def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
+    """The numbers of a corner: floats as they are, anything else as the exact number it stands for."""
+    values: list[Any] = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if any(isinstance(v, str | Fraction) for v in values):
+        numbers = tuple(exact(v) for v in values)
+    else:
+        numbers = tuple(Fraction(x) for x in _floats(name, given, 1).tolist())
+    if len(numbers) != size:
+        raise InputError(f"{name} has {len(numbers)} numbers for networks with {size} inputs")
+    return numbers
+
+
+def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}") from None
+    if array.ndim != dimensions:
+        raise InputError(f"{name} has shape {array.shape}; give {dimensions} dimension{'s' * (dimensions > 1)}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = ", ".join(map(str, where))
+        raise InputError(f"{name}[{place}] = {array[where]} is not finite; every input needs finite bounds")
+    return array
+
+
+def _constraints(given: tuple[ArrayLike, ArrayLike] | None, size: int) -> tuple[LinearConstraint, ...]:
+    if given is None:
+        return ()
+    try:
+        rows, sides = given
+    except (TypeError, ValueError):
+        raise InputError("constraints are a pair of arrays: A (q, I) and b (q,)") from None
+    matrix, bounds = _floats("constraints[0]", rows, 2), _floats("constraints[1]", sides, 1)
+    if matrix.shape != (len(bounds), size):
+        raise InputError(f"constraints have shapes {matrix.shape} and {bounds.shape}; give (q, {size}) and (q,)")
+    return tuple(
+        LinearConstraint(tuple(Fraction(a) for a in row), Fraction(bound))
+        for row, bound in zip(matrix.tolist(), bounds.tolist(), strict=True)
+    )
