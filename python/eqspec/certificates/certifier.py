@@ -76,10 +76,10 @@ class Certifier:
     def missing(self) -> dict[str, str]:
         """Why there is no certificate of a task, by its id, with its spec in front where others have this id."""
         with self._lock:
-            several = Counter(id for _, id in self.made)
+            specs = Counter(task for _, task in self.made)
             return {
-                f"{spec}: {id}" if several[id] > 1 else id: made.reason
-                for (spec, id), made in self.made.items()
+                f"{spec}: {task}" if specs[task] > 1 else task: made.reason
+                for (spec, task), made in self.made.items()
                 if made.reason is not None
             }
 
@@ -114,8 +114,9 @@ class Certifier:
             if result.verdict is Verdict.UNKNOWN:
                 path = None
             else:
-                path = self._path(name_of(task))
-                self.made[name_of(task)] = Certificate(path, "the run was stopped while it was written")  # keeps the name
+                name = name_of(task)  # kept for it from now on
+                path = self._path(name)
+                self.made[name] = Certificate(path, "the run was stopped while it was written")
         try:
             if path is None:
                 return result
