@@ -194,6 +194,25 @@ def output_too_many(rng: Random, model: ModelProto) -> bool:
     return True
 
 
+def number_that_is_none(rng: Random, model: ModelProto) -> bool:
+    """A factor that is made of NaN or infinity, stored as a tensor of any rank."""
+    last, output = needed(model)[0], model.graph.output[0]
+    kind, rank = output.type.tensor_type.elem_type, int(rng.integers(3))
+    if kind not in (TensorProto.FLOAT, TensorProto.DOUBLE) or output.name not in last.output:
+        return False
+    number = np.full((1,) * rank, [np.nan, np.inf][int(rng.integers(2))], helper.tensor_dtype_to_np_dtype(kind))
+    operator = ["Abs", "Identity", "Neg", "Reciprocal", "Relu"][int(rng.integers(5))]
+    for node in model.graph.node:
+        for names in (node.input, node.output):
+            for place, name in enumerate(names):
+                if name == output.name:
+                    names[place] = "unspoiled"
+    model.graph.initializer.append(numpy_helper.from_array(number, "none"))
+    model.graph.node.append(helper.make_node(operator, ["none"], ["factor"]))
+    model.graph.node.append(helper.make_node("Mul", ["unspoiled", "factor"], [output.name]))
+    return True
+
+
 SPOILERS: dict[str, Spoiler] = {
     function.__name__: function
     for function in (
@@ -201,7 +220,7 @@ SPOILERS: dict[str, Spoiler] = {
         node_twice, input_twice, output_twice, sparse_initialiser, attribute_twice, attribute_of_no_meaning,
         attribute_of_another_type, attribute_of_two_types, numbers_in_two_places, more_numbers_than_sizes,
         fewer_numbers_than_sizes, two_opsets, no_opset, standard_function, operator_of_another_domain, overload,
-        depends_on_itself, input_too_many, output_too_many,
+        depends_on_itself, input_too_many, output_too_many, number_that_is_none,
     )
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
+from eqspec.certificates.certifier import name_of
 from eqspec.kernel import BinaryError, check, find
 from eqspec.networks import Network, read_network
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
@@ -101,7 +102,7 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
     styled = partial(_styled, rng=rng, root=float(rng.choice([2.0, 3.0, 5.0])) if rng.random() < 0.25 else None)
     made = in_files(task, desk.folder, styled if case.mode.styled else write)
     result = Runner(replace(options, certifier=desk.certifier)).run(made)
-    certificate = desk.certifier.made.pop(made.id, None)
+    certificate = desk.certifier.made.pop(name_of(made), None)
     verdict = result.verdict
     if verdict is Verdict.UNKNOWN:
         return Audited(result, None if certificate is None else "a certificate of nothing")

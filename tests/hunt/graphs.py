@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
+from eqspec.certificates.certifier import name_of
 from eqspec.networks import read_network
 from eqspec.property import Epsilon, Property, Top1
 from eqspec.run.options import Options
@@ -118,7 +119,7 @@ def judge(case: Case, seed: int, folder: Path, certifier: Certifier | None, audi
         case _:
             pass
     if certifier is not None and auditor is not None and result.verdict is not Verdict.UNKNOWN:
-        certificate = certifier.made.pop(made.id)
+        certificate = certifier.made.pop(name_of(made))
         if certificate.reason is not None:
             traits.append(f"no certificate: {certificate.reason[:60]}")
         elif auditor.ask(certificate.path).refused is not None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from eqspec.certificates.auditor import Auditor
 from eqspec.certificates.cached_proof import CachedProof
@@ -29,12 +30,21 @@ from eqspec.tasks.verdict import Verdict
 SUFFIX = ".eqcert"
 
 
+TaskName: TypeAlias = tuple[str, str]
+"""The spec file of a task, empty for one of no spec, and its id: specs of one run may have checks of one name."""
+
+
+def name_of(task: Task) -> TaskName:
+    """What tells a task from all others of a run."""
+    return "" if task.source is None else task.source.source.name, task.id
+
+
 class Certifier:
-    """A context manager. `made` are the certificates by task id, also those that could not be made, with the reason."""
+    """A context manager. `made` are the certificates by task, also those that could not be made, with the reason."""
 
     def __init__(self, folder: Path) -> None:
         """Raises InputError if nothing can be written there."""
-        self.made: dict[str, Certificate] = {}
+        self.made: dict[TaskName, Certificate] = {}
         self.folder = folder
         self._auditor = Auditor()
         self._ahead = ThreadPoolExecutor(max_workers=2, thread_name_prefix="reading")
@@ -64,9 +74,14 @@ class Certifier:
 
     @property
     def missing(self) -> dict[str, str]:
-        """Why there is no certificate of a task, by its id."""
+        """Why there is no certificate of a task, by its id, with its spec in front where others have this id."""
         with self._lock:
-            return {name: made.reason for name, made in self.made.items() if made.reason is not None}
+            specs = Counter(task for _, task in self.made)
+            return {
+                f"{spec}: {task}" if specs[task] > 1 else task: made.reason
+                for (spec, task), made in self.made.items()
+                if made.reason is not None
+            }
 
     def record(self, task: Task) -> Path | None:
         """A new file for the search of a task; None if none can be written, which `certify` gives as the reason."""
@@ -99,23 +114,26 @@ class Certifier:
             if result.verdict is Verdict.UNKNOWN:
                 path = None
             else:
-                path = self._path(task.id)
-                self.made[task.id] = Certificate(path, "the run was stopped while it was written")  # keeps the name
+                name = name_of(task)  # kept for it from now on
+                path = self._path(name)
+                self.made[name] = Certificate(path, "the run was stopped while it was written")
         try:
             if path is None:
                 return result
             made = write_certificate(task, result, record, path, self._auditor, seconds)
             with self._lock:
-                self.made[task.id] = made
+                self.made[name_of(task)] = made
             return replace(result, certificate=None if made.reason else str(path), uncertified=made.reason)
         finally:
             if record is not None:
                 with suppress(OSError):
                     record.unlink(missing_ok=True)
 
-    def _path(self, name: str) -> Path:
-        """A path that no other task of this run was given; ids that differ in odd characters only get a number."""
-        stem = re.sub(r"[^\w.,=+-]+", "_", name).strip("_") or "task"
+    def _path(self, name: TaskName) -> Path:
+        """A path that no other task of this run was given; ids that differ in odd characters only, and those that
+        several specs have, get a number.
+        """
+        stem = re.sub(r"[^\w.,=+-]+", "_", name[1]).strip("_") or "task"
         taken = {c.path for i, c in self.made.items() if i != name}
         path, number = self.folder / (stem + SUFFIX), 2
         while path in taken:

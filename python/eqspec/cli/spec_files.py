@@ -1,6 +1,7 @@
 """The spec files that a command is about: those that are named, those of named folders, or those below this folder.
 
-In folders, all files whose names end in .eqspec count, in the order of their paths; hidden folders are left out.
+In folders, all files whose names end in .eqspec count, in the order of their paths; hidden folders are left out, and
+links to folders are followed, into each folder once.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ def _below(folder: str) -> list[str]:
     def refuse(problem: OSError) -> None:
         raise InputError(f"cannot read {problem.filename}: {problem.strerror}; name the files instead") from None
 
-    for place, folders, names in os.walk(folder, onerror=refuse):
+    seen = {os.path.realpath(folder)}
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        real = {os.path.realpath(Path(place) / name): name for name in reversed(folders)}
+        folders[:] = sorted(name for path, name in real.items() if path not in seen)
+        seen.update(real)
         found += [os.path.normpath(Path(place) / name) for name in sorted(names) if name.endswith(ENDING)]
     return sorted(found)

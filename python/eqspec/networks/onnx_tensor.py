@@ -219,9 +219,9 @@ def _exact(stored: NDArray[Any], kind: int) -> Constant:
     numbers = np.ascontiguousarray(stored, dtype=np.float64).reshape(stored.shape)
     if np.isneginf(numbers).any() and not (np.isnan(numbers) | np.isposinf(numbers)).any():
         return masked.constant(numbers)
-    wrong = np.argwhere(~np.isfinite(numbers))
-    if wrong.size:
-        place = [int(i) for i in wrong[0]]
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        place = [int(i) for i in np.argwhere(~finite)[0]]  # none in a tensor of rank 0
         what = f"{numbers[tuple(place)]} at {place}" if place else str(float(numbers))
         raise UnreadableError(f"a number that is not finite ({what})", "repair the training or the export that made it")
     return Enclosure(numbers)

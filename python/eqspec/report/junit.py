@@ -7,7 +7,8 @@ those that the schemas of Jenkins (xUnit plugin) and Ant have in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as Xml
@@ -55,15 +56,17 @@ def document(judged: Sequence[Judged], said: Callable[[Sequence[Result]], str], 
     for result, problem in judged:
         where = place(result)
         suites.setdefault(where[0] if where else _NOWHERE, []).append((result, problem))
+    classes = _classes(dict.fromkeys([*suites, *(one.file for one in missing)]))
     for name, members in suites.items():
         suite = Xml.SubElement(root, "testsuite", {"name": _clean(name), **_counts(members)})
         for result, problem in members:
-            _case(suite, result, problem)
+            _case(suite, classes[name], result, problem)
         if words := said([result for result, _ in members]):
             Xml.SubElement(suite, "system-out").text = _clean(words)
     for one in missing:
         suite = Xml.SubElement(root, "testsuite", {"name": _clean(one.file), **_counts((), 1)})
-        case = Xml.SubElement(suite, "testcase", {"classname": _stem(suite), "name": "the whole spec", "time": "0.000"})
+        named = {"classname": classes[one.file], "name": "the whole spec", "time": "0.000"}
+        case = Xml.SubElement(suite, "testcase", named)
         Xml.SubElement(case, "error", {"type": "missing", "message": _clean(one.why)}).text = _clean(one.why)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
@@ -86,9 +89,9 @@ def _counts(judged: Sequence[Judged], missing: int = 0) -> dict[str, str]:
     }
 
 
-def _case(suite: Xml.Element, result: Result, problem: Problem | None) -> None:
+def _case(suite: Xml.Element, spec: str, result: Result, problem: Problem | None) -> None:
     named = {
-        "classname": f"{_stem(suite)}.{_clean(result.check)}",
+        "classname": f"{spec}.{_clean(result.check)}",
         "name": _clean(result.id),
         "time": f"{result.seconds:.3f}",
     }
@@ -98,8 +101,14 @@ def _case(suite: Xml.Element, result: Result, problem: Problem | None) -> None:
         inside.text = _clean(problem.text)
 
 
-def _stem(suite: Xml.Element) -> str:
-    return suite.get("name", "").rpartition("/")[2].removesuffix(".eqspec")
+def _classes(files: Iterable[str]) -> dict[str, str]:
+    """What the cases of each spec are called after: its file's name, with its folders where another one has that name.
+
+    CI servers tell cases apart by these names alone, whatever suite they stand in.
+    """
+    paths = {file: _clean(file).removesuffix(".eqspec") for file in files}
+    stems = Counter(path.rpartition("/")[2] for path in paths.values())
+    return {file: stem if stems[stem := path.rpartition("/")[2]] == 1 else path for file, path in paths.items()}
 
 
 def _clean(text: str) -> str:

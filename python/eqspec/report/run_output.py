@@ -73,6 +73,7 @@ class RunOutput:
 
     def __init__(self, wanted: Wanted, out: Console, err: Console) -> None:
         self.wanted, self.out, self.err, self.several = wanted, out, err, False
+        self._folders: dict[str, str] = {}
         self._refuse_unwritable()
 
     def _refuse_unwritable(self) -> None:
@@ -104,9 +105,19 @@ class RunOutput:
             self._tables(outcome, self.out)
         folder = self.wanted.save_witness
         if folder is not None:
-            folder = folder / Path(outcome.name).stem if self.several else folder
+            folder = folder / self._folder_of(outcome.name) if self.several else folder
             if saved := save_witnesses(outcome.results, folder):
                 self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
+
+    def _folder_of(self, spec: str) -> str:
+        """The name of the folder for the witnesses of a spec; of files called alike, later ones get a number."""
+        if spec not in self._folders:
+            taken, stem, number = set(self._folders.values()), Path(spec).stem, 2
+            name = stem
+            while name in taken:
+                name, number = f"{stem}-{number}", number + 1
+            self._folders[spec] = name
+        return self._folders[spec]
 
     def finish(
         self, outcomes: Sequence[SpecOutcome], seconds: float, unusable: Mapping[str, str] = MappingProxyType({})

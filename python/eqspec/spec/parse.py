@@ -27,6 +27,8 @@ from eqspec.spec.syntax_error import Stop, declaration_at_or_after, explain, fin
 VERSION = "1"
 _COMMENT = regex(r'"[^"\n]*"|#[^\n]*')
 _WORD = regex(r"\S+")
+_MISLEADING = regex(r"\r(?!\n|\Z)|[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
+"""What editors show as the end of a line, and what shows text in another order than it is read in."""
 _Placed: TypeAlias = tuple[Tree[Token], int]
 """A tree, and the offset in the source that its places count from."""
 
@@ -41,6 +43,7 @@ def parse_text(text: str, name: str = "<text>") -> ast.File:
 
 def read(source: Source, findings: Findings) -> ast.File:
     """The file a source says, as far as it can be read; findings gets the syntax errors."""
+    _refuse_misleading(source, findings)
     comments = _comments(source)
     starts = [c.span.start for c in comments]
     declarations: list[ast.Declaration] = []
@@ -157,6 +160,20 @@ def _comments(source: Source) -> list[ast.Comment]:
         for m in _COMMENT.finditer(source.text)
         if m[0].startswith("#")
     ]
+
+
+def _refuse_misleading(source: Source, findings: Findings) -> None:
+    """E009 where a comment or a text goes on behind what looks like its end: a check there would be none, unseen."""
+    if _MISLEADING.search(source.text) is None:
+        return
+    for part in _COMMENT.finditer(source.text):
+        if found := _MISLEADING.search(source.text, *part.span()):
+            what = "comment" if part[0].startswith("#") else "text"
+            code = f"U+{ord(found[0]):04X}"
+            ends = f"some programs show the end of a line at {code}, and this {what} goes on behind it"
+            turns = f"{code} shows what follows in another order than it is read in"
+            message = turns if "\u202a" <= found[0] <= "\u202e" or found[0] >= "\u2066" else ends
+            findings.add(error("E009", message, Span(source, *found.span()), help="take the character out"))
 
 
 def _without_comments(text: str) -> str:

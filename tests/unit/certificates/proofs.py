@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
 from eqspec.certificates import Certificate, Certifier
+from eqspec.certificates.certifier import name_of
 from eqspec.property import Property
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -48,7 +49,7 @@ def certify(task: Task, folder: Path, **options: Any) -> tuple[Result, Certifica
     """Run a task on one thread and certify it."""
     with Certifier(folder) as certifier:
         result = Runner(Options(threads=1, certifier=certifier, **options)).run(task)
-        return result, certifier.made.get(task.id)
+        return result, certifier.made.get(name_of(task))
 
 
 @dataclass

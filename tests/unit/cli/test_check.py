@@ -217,6 +217,33 @@ def test_results_and_witnesses_are_saved(tmp_path: Path, capsys: pytest.CaptureF
     assert "\x1b" not in table.read_text()
 
 
+def test_specs_called_alike_do_not_write_over_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two folders with a spec of one name, and in it a check of one name: every verdict keeps what was made for it."""
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder, epsilon in zip(folders, ("0.15", "0.2"), strict=True):
+        folder.mkdir()
+        write_spec(folder, EXPECTED.replace("0.2", epsilon), "spec.eqspec")
+    saved, proofs = tmp_path / "saved", tmp_path / "proofs"
+    code, found = run_json(capsys, "check", *folders, "--save-witness", saved, "--certify", proofs)
+    assert code == 0
+    assert [o["claim"] for o in found] == [json.loads(p.read_text())["claim"] for p in sorted(saved.glob("*/*.json"))]
+    assert len({o["certificate"] for o in found}) == 2
+    for folder, result in zip(folders, found, strict=True):
+        assert run(capsys, "audit", result["certificate"], "--spec", folder / "spec.eqspec")[0] == 0
+
+
+def test_a_missing_certificate_is_missed_whatever_other_specs_call_their_checks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (write_spec(tmp_path, HOLDS, name) for name in ("a.eqspec", "b.eqspec"))
+    proofs = tmp_path / "proofs"
+    proofs.mkdir()
+    (proofs / "good.eqcert.part").mkdir()  # the first cannot be written
+    code, _, err = run(capsys, "check", first, second, "--certify", proofs)
+    assert code == ExitCode.NOT_CERTIFIED
+    assert f"no certificate of {first}: good: " in err
+
+
 def test_the_ending_says_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table in results.json would be read by nothing; the form that is asked for counts all the same."""
     path = write_spec(tmp_path)

@@ -32,6 +32,16 @@ def test_a_folder_stands_for_the_specs_below_it_and_each_counts_once(folder: Pat
     assert [Path(name) for name in spec_files(["deep", str(inside), "deep/er"])] == [inside]
 
 
+def test_links_to_folders_are_followed_and_circles_end(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A spec that nobody looked at would pass unseen beside the others."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "far.eqspec").touch()
+    (elsewhere / "back").symlink_to(folder)
+    for name in ("linked", "twice"):
+        (folder / name).symlink_to(elsewhere)
+    assert spec_files([]) == ["b.eqspec", "deep/er/a.eqspec", "linked/far.eqspec"]
+
+
 def test_a_file_is_taken_as_it_is_named(folder: Path) -> None:
     assert spec_files(["missing.eqspec", "b.txt"]) == ["missing.eqspec", "b.txt"]
 

@@ -74,7 +74,16 @@ def test_means_of_more_inputs_than_there_are(tmp_path: Path) -> None:
     assert read_network(write(tmp_path, text)).notes == read_network(write(tmp_path, GOOD)).notes
 
 
-@pytest.mark.parametrize("change", [("\n", "\r\n"), (",\n", "\n"), (",", " , "), ("0.25,\n", "0.25,\n\n//note\n")])
+SPACINGS = [
+    ("\n", "\r\n"),
+    (",\n", "\n"),
+    (",", " , "),
+    ("0.25,\n", "0.25,\n\n//note\n"),
+    ("0.25,\n", "0.25,\n// a\f7\n"),
+]
+
+
+@pytest.mark.parametrize("change", SPACINGS)
 def test_spacing_does_not_matter(change: tuple[str, str], tmp_path: Path) -> None:
     network = read_network(write(tmp_path, GOOD.replace(*change)))
     assert network.layers[0].bias.tolist() == [0.25, -0.5, 1.0]

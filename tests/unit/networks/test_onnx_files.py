@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
+from eqspec.audit import Refused
+from eqspec.audit.reading import File, Number
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import read_network
 from eqspec.networks.readers import onnx_definition, onnx_model
@@ -222,6 +224,15 @@ def test_weights_that_are_not_finite(number: float, tmp_path: Path) -> None:
     assert error.operator == "MatMul"
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_a_number_that_is_not_finite(number: float, shape: tuple[int, ...], tmp_path: Path) -> None:
+    """1 / NaN was computed from its bits where the tensor has rank 0, and a file that answers NaN was a network."""
+    nodes = [node("Reciprocal", ["c"], "r"), node("Mul", ["x", "r"], "y")]
+    error = refused(save(tmp_path, model(nodes, {"c": np.full(shape, number, np.float32)}, (1, 3))))
+    assert "'c': a number that is not finite" in error.message
+
+
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
@@ -237,6 +248,17 @@ def test_weights_that_are_not_finite(number: float, tmp_path: Path) -> None:
 )
 def test_input_shapes_that_cannot_be_read(shape: Any, words: str, tmp_path: Path) -> None:
     assert words in refused(save(tmp_path, linear(shape))).message
+
+
+def test_an_axis_without_entries_is_none_of_open_size(tmp_path: Path) -> None:
+    """Beside another input it was read as one more number, which no runtime takes. Both readers are asked."""
+    proto = model([node("Concat", ["x", "e"], "y", axis=1)], {}, (1, 3))
+    proto.graph.input.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, [1, 0]))
+    path = Path(save(tmp_path, proto))
+    assert "'e' has an axis of size 0" in refused(path).message
+    one, none = ((Fraction(c),) * 4 for c in (1, 0))
+    with pytest.raises(Refused, match="it takes 3 numbers"):
+        File(str(path), path.read_bytes(), Number, one, none, (0.0,) * 4, False, 4).steps()
 
 
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.STRING, TensorProto.UNDEFINED])

@@ -92,6 +92,13 @@ def test_a_junit_failure_says_what_is_wrong() -> None:
     assert [[problem.tag for problem in case] for case in root[1]] == [[], ["failure"]]
 
 
+def test_junit_cases_of_specs_called_alike_have_names_of_their_own() -> None:
+    """A CI server takes two cases of one name for one, and may show the one that passed."""
+    places = ("a/s.eqspec:3:1", "b/s.eqspec:3:1", "b/t.eqspec:3:1")
+    root = Xml.fromstring(junit.to_text([made(Verdict.EQUIVALENT, source=place) for place in places]))
+    assert [case.get("classname") for case in root.iter("testcase")] == ["a/s.near", "b/s.near", "t.near"]
+
+
 RESULT_KEYS = {
     "ruleId", "ruleIndex", "kind", "level", "message", "partialFingerprints", "properties", "locations"
 }  # fmt: skip

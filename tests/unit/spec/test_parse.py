@@ -79,6 +79,17 @@ def test_comments_are_kept_with_their_places() -> None:
     assert parse_text('eqspec 1 let a = "#1" # two').comments[0].text == "# two"
 
 
+@pytest.mark.parametrize("end", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\u202e", "\u2067"])
+@pytest.mark.parametrize("start", ["# a comment", "## of x", 'let x = "a text'])
+def test_nothing_hides_behind_what_looks_like_the_end_of_a_line(start: str, end: str) -> None:
+    """An editor shows the declaration on a line of its own, or in front of the comment."""
+    with pytest.raises(SpecError) as refused:
+        parse_text(f'eqspec 1\n{start}{end}let hidden = "1"\n')
+    first = refused.value.diagnostics[0]
+    assert (first.code, first.span and first.span.text) == ("E009", end)
+    parse_text(f"eqspec 1{end if end.isspace() else ''}\nlet a = 1\r\n# ends here\r\n")
+
+
 def test_every_place_covers_its_words() -> None:
     source = SPEC + "region r(k) in s.jet = box { all within k sigma a: 1 [ft/s] .. 2 } and where { a <= 1 }\n"
     found = list(nodes(parse_text(source)))

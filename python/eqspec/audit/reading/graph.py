@@ -174,7 +174,8 @@ def _given(
     inputs = [i for i in graph.input if i.name not in tensors]
     used = [i for i in inputs if i.name in needed] or inputs[:1]
     found, begin = dict[str, Operand](), 0
-    shapes = [[d.dim_value or 1 for d in i.type.tensor_type.shape.dim] for i in used]
+    dims = [i.type.tensor_type.shape.dim for i in used]  # open ones count as 1, and so does a first one of 0
+    shapes = [[d.dim_value or int(n == 0 or not d.HasField("dim_value")) for n, d in enumerate(ds)] for ds in dims]
     if sum(map(prod, shapes)) != value.size:  # one sample of several, which might meet on the way
         raise Refused(f"it takes {sum(map(prod, shapes))} numbers, the task {value.size}")
     for one, shape in zip(used, shapes, strict=True):

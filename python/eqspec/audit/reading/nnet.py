@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,8 @@ def run(content: bytes, program: Program, value: Value) -> Value:
     """What comes out of a network that is given a value."""
     if content.count(b",") > limits.TERMS or content.count(b"\n") > limits.TERMS:
         raise Refused("it has more numbers than the auditor reads")
-    lines = [line for line in content.decode("ascii").splitlines() if line.strip() and line.strip()[:2] != "//"]
+    text = io.StringIO(content.decode("ascii"), None)  # a form feed in a comment ends no line
+    lines = [line for line in text if line.strip() and line.strip()[:2] != "//"]
     fields = [[f.strip() for f in line.strip().removesuffix(",").split(",")] for line in lines]
     widths, stored, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0
     if widths[0] != value.size or len(widths) != int(fields[0][0]) + 1:

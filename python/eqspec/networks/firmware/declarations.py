@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
-from eqspec.networks.firmware.tokens import Word, Words
+from eqspec.networks.firmware.tokens import OCTAL, Word, Words
 
 _MOST_DIGITS = 12
 _MOST_BRACKETS = 60
@@ -268,7 +268,7 @@ def _directive(found: Declarations, words: Words, directive: Word) -> None:
     match directive.text.lstrip("# ").split():
         case ["include", name]:
             found.included.append(name.strip('<>"'))
-        case ["define", name, value] if value.isdecimal() and len(value) <= _MOST_DIGITS:
+        case ["define", name, value] if value.isdecimal() and len(value) <= _MOST_DIGITS and not OCTAL.fullmatch(value):
             if found.sizes.setdefault(name, int(value)) != int(value):
                 words.fail(directive.line, f"{name} is defined twice, and differently")
         case ["ifndef", guard] | ["define", guard] if guard.endswith("_H_"):

@@ -1,8 +1,8 @@
 """The words of a C++ file, each with its line, and a cursor over them that refuses by name what it does not expect.
 
-Comments and directives of the preprocessor are no words. Directives are kept apart, because some of them matter to
-whoever reads the file; what stands between `#ifndef __SYNTHESIS__` and `#endif` counts, as it does where the project is
-compiled for simulation.
+Comments, which go on in the next line behind a backslash, and directives of the preprocessor are no words. Directives
+are kept apart, because some of them matter to whoever reads the file; what stands between `#ifndef __SYNTHESIS__` and
+`#endif` counts, as it does where the project is compiled for simulation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNREAD = (
     "project again without this, or report the folder"
 )
 _WORD = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    r"""(?P<comment>//(?:\\[^\S\n]*\n|[^\n])*|/\*.*?\*/)
       | (?P<directive>^[ \t]*\#(?:\\\n|[^\n])*)
       | (?P<space>\n|[^\S\n]+)
       | (?P<string>"(?:[^"\\\n]|\\.)*")
@@ -28,6 +28,10 @@ _WORD = re.compile(
       | (?P<mark>::|[^\w\s])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+
+
+OCTAL = re.compile(r"[+-]?0\d+[uUlL]*")
+"""A number that C++ reads to the base of eight."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Words:
                     last = found[-1]
                     found[-1] = Word(last.text, last.kind, last.line, word[2:].strip())
             elif kind != "space":
+                if OCTAL.fullmatch(word):
+                    self.fail(line, f"the number {word[:20]} is octal in C++", "write it without the zero in front")
                 found.append(Word(word, kind, line))
             line += word.count("\n")
         if end != len(text):

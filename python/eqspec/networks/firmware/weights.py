@@ -18,12 +18,13 @@ from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
-from eqspec.networks.firmware.tokens import UNREAD, Words
+from eqspec.networks.firmware.tokens import OCTAL, UNREAD, Words
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//(?:\\[^\S\n]*\n|[^\n])*|/\*.*?\*/", re.DOTALL)
 _DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)
 _DECLARATION = re.compile(r"[^={};]*;")
-_GUARDS = re.compile(r"^[ \t]*#[ \t]*(ifndef|define|else|endif)[^\n]*$", re.MULTILINE)
+_GUARDS = re.compile(r"^[ \t]*#[ \t]*(ifndef[ \t]+\w+|define[ \t]+\w+|else|endif)[ \t\r]*$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"#[^\n]*")
 _OPENED = re.compile(r"^[ \t]*#[ \t]*if", re.MULTILINE)
 _CLOSED = re.compile(r"^[ \t]*#[ \t]*endif", re.MULTILINE)
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -44,6 +45,8 @@ def read_header(path: str, text: str, declared: Declarations) -> Weights:
     if len(_OPENED.findall(text)) != len(_CLOSED.findall(text)):
         raise NetworkError(path, "an #ifndef and an #endif do not belong together", fix="write the project again")
     plain = _GUARDS.sub("", _COMMENT.sub("", text))
+    if (other := _DIRECTIVE.search(plain)) is not None:
+        raise NetworkError(path, f"the directive {other[0].strip()[:60]!r} is not read", fix=UNREAD)
     definition = _DEFINITION.search(plain)
     if definition is None:
         fix = "the weights have to be part of the project: write it without weights in BRAM, and without compression"
@@ -87,6 +90,9 @@ def _number(path: str, where: str, field: str, of: FixedPoint) -> float:
     number = float(field)
     if not isfinite(number):
         raise NetworkError(path, f"{where}: {field[:40]} is not finite", fix="repair the training")
+    if OCTAL.fullmatch(field):
+        fix = "write it without the zero in front"
+        raise NetworkError(path, f"{where}: {field[:40]} is octal in C++, but not where it is read from text", fix=fix)
     if of.whole and not field.lstrip("+-").isdecimal():
         raise NetworkError(
             path, f"{where}: {field[:40]} is not an integer, but its type is {of.text}", fix="use ap_fixed"

@@ -20,6 +20,7 @@ that they ask for.
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterator
 from itertools import pairwise
 from math import isfinite, isinf
@@ -50,7 +51,7 @@ class _Reader:
             self.line = content[: error.start].count(b"\n") + 1
             raise self._error("not a text file", "check that it is a .nnet file") from error
         self.limit = len(content)
-        self.lines: Iterator[str] = iter(text.splitlines())
+        self.lines: Iterator[str] = iter(io.StringIO(text, None))  # a form feed in a comment ends no line
 
     def _error(self, message: str, fix: str = FIX) -> NetworkError:
         return NetworkError(self.path, f"line {self.line}: {message}", fix=fix)

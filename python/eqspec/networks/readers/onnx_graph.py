@@ -130,6 +130,8 @@ def _input(
     if not shape:
         missing = "has no declared shape" if not kind.HasField("shape") else "is a single number, rank 0"
         raise NetworkError(path, f"input {value.name!r} {missing}", fix=fix)
+    if any(d.WhichOneof("value") == "dim_value" and d.dim_value == 0 for d in kind.shape.dim[1:]):
+        raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
     unknown = sum(isinstance(d, str) for d in shape)
     if unknown > 1 or len(shape) == unknown:
         raise NetworkError(path, f"{shown}: the number of features is not fixed", fix=fix)
