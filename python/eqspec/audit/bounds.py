@@ -22,9 +22,10 @@ from .alone import Alone, Chains
 from .claim import Obligation, Region
 from .curved import Functions, curved, lines
 from .forms import Form, Known, box, combine, join, product, through
-from .reading import INPUTS, Both, Pair
+from .functions.confidence import entropy
+from .reading import INPUTS, Pair
 from .relu import below, chord, relu
-from .rounding import MORE, Array, Refused, U, ln, sum_up, up
+from .rounding import Array, Refused, sum_up, up
 
 
 class Reached:
@@ -39,47 +40,40 @@ class Reached:
     ) -> None:
         self.pair, self.low, self.high, n, boxes = pair, low.copy(), high.copy(), pair.inputs, low.shape[1]
         inputs = box(low[:n], high[:n])
-        self.after = {INPUTS: Known(inputs, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
+        self.after = {INPUTS: Known([inputs] * 3, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
         self.before: dict[int, Known] = {}
         self._stated: dict[int, tuple[Array, Array]] = {}
         self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
-        self.wide, self.spans = inputs.z.shape[2], list[int]()
+        within, self.spans = [inputs.within] * 3, list[int]()
         alone = [Alone(chain, self.low[:n], self.high[:n]) for chain in chains]
         last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
         for number, (step, part) in enumerate(zip(pair.steps, self.parts, strict=True)):
-            m, every = step.width, np.arange(3 * step.width)
-            form = through(step, self.after, boxes, self._widest(step))
-            least, most = (ends.reshape(3, m, boxes) for ends in form.bounds())
+            m, forms, known = step.width, through(step, self.after, boxes), np.array([self.low[part], self.high[part]])
+            every = [known.reshape(2, 3, m, boxes), np.stack([form.bounds() for form in forms], 1)]
             if number == len(self.parts) - 1:  # the claim may be clear from x - y where it is not from d
-                again = combine(np.broadcast_to(OTHERS, (3, 3, m, boxes)), form, np.zeros((3, m, boxes))).bounds()
-                least = np.maximum(least, again[0].reshape(3, m, boxes))
-                most = np.minimum(most, again[1].reshape(3, m, boxes))
-            known = [ends[part].reshape(3, m, boxes) for ends in (self.low, self.high)]
-            least, most = np.maximum(known[0], least), np.minimum(known[1], most)
+                others, none = np.broadcast_to(OTHERS, (3, 3, m, boxes)), np.zeros((m, boxes))
+                every.append(np.stack([combine(one, forms, none).bounds() for one in others], 1))
+            least, most = np.max([ends[0] for ends in every], axis=0), np.min([ends[1] for ends in every], axis=0)
             for k, network in enumerate(alone if number < len(chains[0]) else ()):
                 least[k], most[k] = network.tightened(least[k], most[k])
             least, most = exchange(least, most)
             for k, network in enumerate(alone if number < len(chains[0]) else ()):
                 network.take(least[k], most[k])
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
-            self.before[number] = self.after[number] = Known(form, every)
+            self.before[number] = self.after[number] = Known(forms, np.arange(m))
             if step.curved:
-                form = curved(form, least, most, self.wide, Functions.of(step))
-                self.after[number], self.wide = Known(form, every), form.z.shape[2]
+                self.after[number] = curved(self.before[number], least, most, within, Functions.of(step))
             elif step.curves:
-                some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
-                read, place = np.add.outer(m * np.arange(3), some).ravel(), np.full(3 * m, -1)
-                place[read] = np.arange(len(read))
-                form = relu(form[read], least[:, some], most[:, some], self.wide)
-                self.after[number], self.wide = Known(form, place), form.z.shape[2]
-            self.spans.append(self.wide)
+                some, place = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2))), np.full(m, -1)
+                place[some] = np.arange(len(some))
+                read = Known([form[some] for form in forms], place)
+                self.after[number] = relu(read, least[:, some], most[:, some], within)
+            within = [form.within for form in self.after[number].forms] if step.curves else within
+            self.spans.append(within[-1][-1][0].stop)
             if bounds_alone and number < len(self.parts) - 1:
                 del self.before[number]
                 self.after = {n: form for n, form in self.after.items() if last.get(n, -1) > number}
-        self.empty = np.asarray((self.low > self.high).any(axis=0))
-
-    def _widest(self, step: Both) -> int:
-        return max((self.after[source].form.z.shape[2] for source in step.sources), default=1)
+        self.wide, self.empty = within[-1][-1][0].stop, np.asarray((self.low > self.high).any(axis=0))
 
     def last(self) -> tuple[Array, Array]:
         """Bounds (3, R, B) of the rows of the claim."""
@@ -95,7 +89,7 @@ class Reached:
             found += [known.rows(np.sort(some))] if len(some) else []
         back = np.empty(len(order), int)
         back[order] = np.arange(len(order))
-        return join([*found, self.after[INPUTS].form[:0]])[back]
+        return join([*found, self.after[INPUTS].forms[0][:0]])[back]
 
     def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
         """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
@@ -103,7 +97,7 @@ class Reached:
         Per step of m rows, m each of `FACTS` where ReLU follows, of `CURVED` where others do, else of `AFFINE`. Then
         the rows of an exact confidence, then b - A x of the region.
         """
-        inputs, count, found, kinds = self.after[INPUTS].form, 0, [self.after[INPUTS].form[:0]], list[Array]()
+        inputs, count, found, kinds = self.after[INPUTS].forms[0], 0, [self.after[INPUTS].forms[0][:0]], list[Array]()
         for number, step in enumerate(self.pair.steps):
             every = (CURVED if step.curved else FACTS if step.curves else AFFINE).values()
             here = rows[(rows >= count) & (rows < count + len(every) * step.width)] - count
@@ -116,11 +110,12 @@ class Reached:
                 factors, constants = self.stated(number)
                 forms = self._functions(number, used.ravel(), np.tile(row, 3))
                 chosen = np.where(used < 0, 0.0, factors[used, fact, row])
-                found.append(combine(chosen[None, :, :, None], forms, constants[None, fact, row, None]))
+                parts = [forms[k : k + len(row)] for k in range(0, 3 * len(row), len(row))]
+                found.append(combine(chosen[..., None], parts, constants[fact, row, None]))
                 kinds.append((fact == len(every) - 1).astype(int))
         exact = self.before[len(self.parts) - 1].rows(np.array(failing.exact, int))
-        odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
-        more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]
+        odds = np.full((len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
+        more = [combine(np.ones((1, len(exact.z), 1)), [exact], odds)]
         more.append(product(-region.rows, inputs, region.bounds[:, None]))
         here = rows[rows >= count] - count
         found.append(join(more)[here])
@@ -196,15 +191,6 @@ TOUCHING = {"X - left": (-1, 0, 0, 1, 0, 0), "X - right": (-1, 0, 0, 1, 0, 0), "
     "above - D": (0, 0, 1, 0, 0, -1)}  # fmt: skip
 CURVED = {**TOUCHING, **AFFINE}
 """The facts of a step with other functions than ReLU: lines of `curved`, whose slopes and constants are left out."""
-
-
-def entropy(lam: Array) -> Array:
-    """At most - sum lam ln (lam / |lam|), (F,); terms that are left out are not negative."""
-    total, used = lam.sum(1, keepdims=True), lam > 1e-290
-    value, off = ln(np.where(used, lam / np.where(total > 0.0, total, 1.0), 1.0))
-    lam = np.where(used, lam, 0.0)
-    gain, lost = (lam * -value).sum(1), (lam * (off + 8.0 * U * (lam.shape[1] + 8) * (1.0 + np.abs(value)))).sum(1)
-    return np.asarray(-up(-(gain - up(lost * MORE))))
 
 
 def exchange(low: Array, high: Array) -> tuple[Array, Array]:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .rounding import Array, Refused, float_above, float_below, gamma, log_odds_below, up
+from .functions.confidence import log_odds_below
+from .rounding import Array, Refused, float_above, float_below, gamma, up
 
 Rows = list[dict[int, Fraction]]
 FIRST, SECOND, DIFFERENCE = range(3)

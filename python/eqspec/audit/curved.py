@@ -16,16 +16,17 @@ not a number, and nothing follows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from .forms import Form, with_generators
+from .forms import Known, Runs, with_generators
 from .functions import Interval, Relaxation
 from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, STRIP, UPPER_LEFT, UPPER_RIGHT
 from .reading import Both
-from .rounding import TINY, Array, up
+from .rounding import MORE, TINY, Array, up
 
 LINES = ("X - left", "X - right", "left - X", "right - X", "Y - left", "Y - right", "left - Y", "right - Y")
 """Facts about one network: lines below and above f, by the end of the range that they come from."""
@@ -90,8 +91,8 @@ class Functions:
         return Interval(least, most)
 
 
-def curved(form: Form, low: Array, high: Array, wide: int, functions: Functions) -> Form:
-    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
+def curved(known: Known, low: Array, high: Array, within: Sequence[Runs], functions: Functions) -> Known:
+    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind these columns."""
     slope, slopes = functions.chosen(low[:2], high[:2])[STRIP], functions.slopes(low, high)
     kept = _kept(slopes, low[2], high[2], 0.5 * (slope[0] + slope[1]))
     strips = functions.offset(np.stack([slope, *np.stack([kept, kept], 1)]), low[:2], high[:2])
@@ -116,9 +117,11 @@ def curved(form: Form, low: Array, high: Array, wide: int, functions: Functions)
     shared = [np.where(share, h, 0.0) for h in (h1, h2)]
     sizes = [([h1, none, shared[0]], open1), ([none, h2, -shared[1]], open2), ([none, none, radius], own)]
     constants, new = np.array([c1, c2, np.where(share, c1 - c2, middle)]), [(np.array(s), where) for s, where in sizes]
-    found = with_generators(factors, form, constants, wide, new)
-    off = np.where(bad, np.nan, np.array(lost)).reshape(found.err.shape)
-    return Form(found.z, np.where(off == 0.0, found.err, up(found.err + off) + TINY))
+    found = with_generators(factors, known, constants, within, new)
+    for form, off in zip(found.forms, np.where(bad, np.nan, np.array(lost)), strict=True):
+        form.err = np.where(off == 0.0, form.err, up(form.err + off) + TINY)
+        form.size = (form.size + form.err) * MORE
+    return found
 
 
 def _centred(off: Interval) -> tuple[Array, Array]:

@@ -1,9 +1,9 @@
 """Affine forms: centre + sum of generators, each in [-1, 1], +- an error that covers all rounding.
 
-z (m, B, 1 + generators), the centre first, and err (m, B), for m quantities on B boxes. The same generator is the same
-number in all forms, so that for every input there is one choice of generators at which every form holds. A form that
-has fewer of them has the first ones. Three operations make forms from forms, `product`, `through` and `combine`, and
-add to err what they round.
+z (m, B, 1 + generators), the centre first, and err (m, B), for m quantities on B boxes. For every input there is one
+choice of generators at which every form holds. What is x or y of two networks has no generators of the other one, and
+no columns for them: `within` says where the columns of a form are among all. Three operations make forms from forms,
+`product`, `through` and `combine`, and add to err what they round.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
 from .opening import limits
-from .reading import Both
+from .reading import DIFFERENCE, Both
 from .rounding import MORE, TINY, Array, Refused, U, gamma, up
+
+Runs: TypeAlias = Sequence[tuple[slice, slice]]
+"""Columns in a row: which of all they are, and which of a form."""
 
 
 class Form:
-    """m quantities on B boxes."""
+    """m quantities on B boxes; without `within`, their columns are the first of all."""
 
-    def __init__(self, z: Array, err: Array) -> None:
-        self.z, self.err = z, err
+    def __init__(self, z: Array, err: Array, within: Runs = ()) -> None:
+        self.z, self.err, self.within = z, err, within or runs(z.shape[2])
 
     @cached_property
     def spread(self) -> Array:
@@ -45,24 +49,39 @@ class Form:
         return centre - radius, centre + radius
 
     def __getitem__(self, key: Array | slice) -> Form:
-        found = Form(self.z[key], self.err[key])
+        found = Form(self.z[key], self.err[key], self.within)
         if "spread" in vars(self):  # it takes as long as everything else here
             found.spread = self.spread[key]
         return found
 
 
+def runs(wide: int) -> Runs:
+    """The first columns."""
+    return ((slice(0, wide), slice(0, wide)),)
+
+
 @dataclass(frozen=True)
 class Known:
-    """Forms of some of the quantities of a step: which row each of all of them is, -1 where it is 0."""
+    """Forms of x, y and d of a step, or thrice of the inputs: which row of each a quantity is, -1 where it is 0."""
 
-    form: Form
+    forms: Sequence[Form]
     place: Array
 
+    @cached_property
+    def form(self) -> Form:
+        """All of them, one behind the other, with all columns."""
+        z = np.zeros((3, *self.forms[DIFFERENCE].z.shape))
+        for part, form in zip(z, self.forms, strict=True):
+            for to, of in form.within:
+                part[..., to] = form.z[..., of]
+        return Form(z.reshape(-1, *z.shape[2:]), np.concatenate([form.err for form in self.forms]))
+
     def rows(self, which: Array) -> Form:
-        """Of these quantities."""
-        at, found = self.place[which], np.flatnonzero(self.place[which] >= 0)
-        z, err = np.zeros((len(which), *self.form.z.shape[1:])), np.zeros((len(which), self.form.err.shape[1]))
-        z[found], err[found] = self.form.z[at[found]], self.form.err[at[found]]
+        """Of these quantities, with all columns."""
+        (kind, row), form = np.divmod(which, len(self.place)), self.form
+        at, found = self.place[row] + kind * (len(form.err) // 3), np.flatnonzero(self.place[row] >= 0)
+        z, err = np.zeros((len(which), *form.z.shape[1:])), np.zeros((len(which), form.err.shape[1]))
+        z[found], err[found] = form.z[at[found]], form.err[at[found]]
         return Form(z, err)
 
 
@@ -96,32 +115,37 @@ def product(
     return Form(z, np.where(touched, (size @ form.err + reach + rounded + lost) * MORE + TINY, 0.0))
 
 
-def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Form:
-    """x, y and d of a step, from those of its sources, with so many generators."""
-    rows = 3 * step.width
-    if rows * boxes * wide > limits.FORM:
+def through(step: Both, known: Mapping[int, Known], boxes: int) -> list[Form]:
+    """x, y and d of a step, from those of its sources."""
+    m, sources = step.width, [known[source].forms for source in step.sources]
+    none = Form(np.zeros((0, boxes, 1)), np.zeros((0, boxes)))
+    widest = max(sources, key=lambda forms: forms[DIFFERENCE].z.shape[2], default=[none] * 3)
+    if 3 * m * boxes * widest[DIFFERENCE].z.shape[2] > limits.FORM:
         raise Refused("an enclosure is larger than the auditor computes with")
-    z, off = np.zeros((rows, boxes, wide)), np.zeros((rows, boxes))
+    z, off = [np.zeros((m, boxes, form.z.shape[2])) for form in widest], np.zeros((3, m, boxes))
     for link in step.links:
-        form, place = known[link.source].form, known[link.source].place
-        each = len(place) // (3 if link.source >= 0 else 1)
-        passed = np.where(form.size == 0.0, 0.0, form.err + (gamma(step.terms + 2) * form.size + LEAST))
         for start, to in link.pairs:
+            form, place = known[link.source].forms[start], known[link.source].place
+            passed = np.where(form.size == 0.0, 0.0, form.err + (gamma(step.terms + 2) * form.size + LEAST))
             for tile in link.tiles:
-                index = np.where(tile.index < 0, -1, place[start * each + tile.index])
+                index = np.where(tile.index < 0, -1, place[tile.index])
                 used = (index >= 0).any(axis=(0, 1))
-                index, target = index[..., used], tile.rows + to * step.width
-                add(z, target, tile.near[..., used], index, form.z)
-                add(off, target, tile.size[..., used], index, passed)
+                index = index[..., used]
+                within = form.within if to == DIFFERENCE else ()  # x and y are read by x and y with the same columns
+                add(z[to], tile.rows, tile.near[..., used], index, form.z, within)
+                add(off[to], tile.rows, tile.size[..., used], index, passed)
                 if tile.off.any():
-                    add(off, target, tile.off[..., used], index, form.size)
-    rounded = np.where(step.bias == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(step.bias)))
-    z[..., 0] += step.bias
-    some = (off != 0.0) | (step.bias != 0.0) | (step.lost != 0.0)  # nothing is rounded where nothing is added
-    return Form(z, np.where(some, (off + rounded + step.lost) * MORE + TINY, 0.0))
+                    add(off[to], tile.rows, tile.off[..., used], index, form.size)
+    bias, lost = step.bias.reshape(3, m, 1), step.lost.reshape(3, m, 1)
+    rounded = np.where(bias == 0.0, 0.0, 2.0 * U * (np.abs([part[..., 0] for part in z]) + np.abs(bias)))
+    some = (off != 0.0) | (bias != 0.0) | (lost != 0.0)  # nothing is rounded where nothing is added
+    for part, constant in zip(z, bias, strict=True):
+        part[..., 0] += constant
+    errors = np.where(some, (off + rounded + lost) * MORE + TINY, 0.0)
+    return [Form(part, err, form.within) for part, err, form in zip(z, errors, widest, strict=True)]
 
 
-def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -> None:
+def add(total: Array, rows: Array, weight: Array, index: Array, values: Array, within: Runs = ()) -> None:
     """Add weights (g, o, k) times values[index (g, p, k)] to rows (g, o, p) of a total; an index of -1 is none."""
     _, places, taps = index.shape
     flat, none = values.reshape(len(values), prod(values.shape[1:])), bool((index < 0).any())
@@ -130,53 +154,61 @@ def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -
         group = slice(g, g + max(1, most // places))
         for p in range(0, places, most):
             some = index[group, p : p + most].transpose(0, 2, 1)
-            gathered = flat[some]
-            if none:
+            same = flat.size > CACHED and np.array_equal(some.ravel(), np.arange(len(flat)))
+            gathered = flat if same else flat[some]
+            if none and not same:
                 gathered[some < 0] = 0.0
-            found = weight[group] @ gathered.reshape(len(some), taps, -1)
+            found = (weight[group] @ gathered.reshape(len(some), taps, -1)).reshape(-1, *values.shape[1:])
             target, first = rows[group, :, p : p + most].ravel(), int(rows[g, 0, p])
             in_order = np.array_equal(target, np.arange(first, first + len(target)))  # then it is added up in place
-            total[slice(first, first + len(target)) if in_order else target, ..., : values.shape[-1]] += found.reshape(
-                -1, *values.shape[1:]
-            )
+            for to, of in within or runs(values.shape[-1]):
+                total[slice(first, first + len(target)) if in_order else target, ..., to] += found[..., of]
 
 
 LEAST = 2.0**-900
 """Added to what is passed on, so that it is not 0 where anything is: see `Tile.size`."""
-GATHERED = 1 << 22
-"""Numbers that are gathered at once."""
+GATHERED, CACHED = 1 << 22, 1 << 15
+"""Numbers that are gathered at once, and more of them than are gathered where they may stay where they are."""
 
 
-def combine(factors: Array, form: Form, constant: Array, more: int = 0) -> Form:
-    """For k groups of m quantities, r groups: r (m, B) sums of factors (r, k, m, B) times them + constant (r, m, B).
+def combine(factors: Array, forms: Sequence[Form], constant: Array, wide: int = 0) -> Form:
+    """The sum of factors (k, m, B) times k forms of m quantities + constant (m, B), with so many columns at least.
 
-    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded. The result
-    has so many generators more, all of them 0.
+    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded. Of one form
+    alone the columns stay as they are, and those of several are all columns.
     """
-    (r, k), (total, boxes, wide) = factors.shape[:2], form.z.shape
-    err, size = (part.reshape(k, total // k, boxes) for part in (form.err, form.size))
-    z = np.zeros((r, total // k, boxes, wide + more))
-    for row, some, used in zip(z[..., :wide], factors, np.any(factors != 0.0, (2, 3)), strict=True):
-        part = slice(used.argmax(), k - used[::-1].argmax())  # factors that are 0 everywhere take as long as others
-        np.einsum("kmb,kmbg->mbg", some[part], form.z.reshape(*err.shape, wide)[part], out=row)
+    err, size = np.array([form.err for form in forms]), np.array([form.size for form in forms])
+    z, lone = np.zeros((*constant.shape, max(wide, *(form.z.shape[2] for form in forms)))), len(forms) == 1
+    for factor, form in zip(factors, forms, strict=True):
+        for to, of in (runs(form.z.shape[2]) if lone else form.within) if factor.any() else ():
+            z[..., to] += factor[..., None] * form.z[..., of]
     z[..., 0] += constant
     each, there = np.abs(factors), (factors != 0.0) & (size != 0.0)
-    terms = there.sum(1) + (constant != 0.0)
-    moved = (terms <= 1) & (~there | (each == 1.0)).all(1)
-    rounded = np.where(moved, 0.0, 8.0 * U * (terms + 1) * ((each * size).sum(1) + np.abs(constant)) + TINY)
-    missing = np.where(terms == 0, 0.0, ((each * err).sum(1) + rounded) * MORE)
-    return Form(z.reshape(r * total // k, boxes, wide + more), missing.reshape(r * total // k, boxes))
-
-
-def with_generators(factors: Array, form: Form, constant: Array, wide: int, new: Sequence[tuple[Array, Array]]) -> Form:
-    """What `combine` makes, and behind `wide` columns new generators, one block behind the other.
-
-    Of sizes (r, m, B) and where (m, B) they are: one for each quantity there, the i-th of a box in column i.
-    """
-    counts = [int(where.sum(axis=0).max(initial=0)) for _, where in new]
-    found = combine(factors, form, constant, wide - form.z.shape[2] + sum(counts))
-    for (sizes, where), first in zip(new, wide + np.cumsum([0, *counts[:-1]]), strict=True):
-        i, b = np.nonzero(where)
-        column = first + (where.cumsum(axis=0) - 1)[i, b]
-        found.z.reshape(len(sizes), *where.shape, found.z.shape[2])[:, i, b, column] = sizes[:, i, b]
+    terms, total = there.sum(0) + (constant != 0.0), (each * size).sum(0) + np.abs(constant)
+    moved = (terms <= 1) & (~there | (each == 1.0)).all(0)
+    rounded = np.where(moved, 0.0, 8.0 * U * (terms + 1) * total + TINY)
+    found = Form(z, np.where(terms == 0, 0.0, ((each * err).sum(0) + rounded) * MORE))
+    found.size = (total + found.err) * MORE  # perhaps more than it is, but no pass over z
     return found
+
+
+def with_generators(
+    factors: Array, known: Known, constants: Array, within: Sequence[Runs], new: Sequence[tuple[Array, Array]]
+) -> Known:
+    """X, Y and D, which factors (3, 3, m, B) make of x, y and d, X of x alone and Y of y, with constants (3, m, B).
+
+    Behind all columns that are `within` x, y and d come new generators, of sizes (3, m, B) and where (m, B) they are:
+    one for each quantity there, the i-th of a box in column i; those of X first, then those of Y, then those of D.
+    """
+    counts, forms = [int(where.sum(axis=0).max(initial=0)) for _, where in new], list[Form]()
+    starts = within[DIFFERENCE][-1][0].stop + np.cumsum([0, *counts])
+    for k, own in enumerate((slice(0, 1), slice(1, 2), slice(0, 3))):
+        first, end, at = starts[own.start], starts[own.stop], within[k][-1][1].stop - starts[own.start]
+        form = combine(factors[k, own], known.forms[own], constants[k], end + at)
+        for (sizes, where), start in zip(new[own], starts[own], strict=True):
+            i, b = np.nonzero(where)
+            form.z[i, b, start + at + (where.cumsum(axis=0) - 1)[i, b]] = sizes[k][i, b]
+            form.size = (form.size + np.abs(sizes[k])) * MORE
+        form.within = form.within if k == DIFFERENCE else [*within[k], (slice(first, end), slice(first + at, end + at))]
+        forms.append(form)
+    return Known(forms, known.place)

@@ -6,9 +6,11 @@ max(0, d).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from .forms import Form, with_generators
+from .forms import Known, Runs, with_generators
 from .rounding import Array, up
 
 
@@ -30,8 +32,8 @@ def below(slope: Array, low: Array, high: Array) -> Array:
     return -above(slope, -high, -low)
 
 
-def relu(form: Form, low: Array, high: Array, wide: int) -> Form:
-    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
+def relu(known: Known, low: Array, high: Array, within: Sequence[Runs]) -> Known:
+    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind these columns."""
     off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
     open_ = ~off & ~on
     slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
@@ -52,4 +54,4 @@ def relu(form: Form, low: Array, high: Array, wide: int) -> Form:
     )
     constants = np.array([*half, h1 - h2 + middle])
     sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
-    return with_generators(factors, form, constants, wide, [(np.array(size), where) for size, where in sizes])
+    return with_generators(factors, known, constants, within, [(np.array(size), where) for size, where in sizes])

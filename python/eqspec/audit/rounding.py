@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,26 +67,3 @@ def float_above(x: Fraction) -> float:
 def decimal(x: Fraction, context: Context) -> Decimal:
     """A rational to the digits of the context."""
     return context.divide(Decimal(x.numerator), Decimal(x.denominator))
-
-
-@lru_cache(maxsize=64)  # every row of a guard asks for the same one
-def log_odds_below(delta: Fraction) -> float:
-    """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly. ln 1 = 0."""
-    odds, context = delta / (1 - delta), Context(prec=60)
-    if odds == 1:
-        return 0.0
-    near = Fraction(context.ln(decimal(odds, context)))
-    return float_below(near - Fraction(1, 10**50) * (1 + abs(near)))
-
-
-def ln(x: Array) -> tuple[Array, Array]:
-    """ln of normal x > 0 and a bound on its error: x = m 2^e, ln m = 2 atanh((m - 1) / (m + 1)).
-
-    |z| <= 1/3: thirty odd terms leave out less than 1e-29; two roundings in z, two a term, and those of the sum.
-    """
-    m, e = np.frexp(x)  # m in [1/2, 1)
-    z = (m - 1.0) / (m + 1.0)
-    total = np.zeros_like(z)
-    for k in range(59, 0, -2):
-        total = total * (z * z) + 1.0 / k
-    return e * math.log(2.0) + 2.0 * z * total, 128.0 * U * (np.abs(e) + 1.0)

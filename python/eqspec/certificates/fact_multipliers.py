@@ -222,11 +222,12 @@ def _pull(link: Link, functional: Array, width: int, below: Array, read: int) ->
     """What functionals (F, 3 m) of a step are of the source of a link, added to those of it (F, 3 n)."""
     for start, to in link.pairs:
         for tile in link.tiles:
-            back = np.swapaxes(functional[:, tile.rows + to * width], 2, 3) @ tile.near  # (F, g, p, k)
             if tile.index.shape[:2] == (1, 1):  # a matrix, whose columns are different ones
                 some = np.flatnonzero(tile.index[0, 0] >= 0)
-                below[:, start * read + tile.index[0, 0, some]] += back[:, 0, 0, some]
+                back = functional[:, tile.rows[0, :, 0] + to * width] @ tile.near[0][:, some]
+                below[:, start * read + tile.index[0, 0, some]] += back
                 continue
+            back = np.swapaxes(functional[:, tile.rows + to * width], 2, 3) @ tile.near  # (F, g, p, k)
             for tap in range(tile.index.shape[2]):
                 for group, index in enumerate(tile.index[..., tap]):
                     some = np.flatnonzero(index >= 0)  # rows of one tap and group are different ones, mostly

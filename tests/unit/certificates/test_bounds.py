@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import Reached, entropy
+from eqspec.audit.bounds import Reached
+from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.reading import Pair
-from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
+from eqspec.audit.rounding import float_above, float_below
 from eqspec.certificates.facts import Behind, Fact, FactNumbers
 from unit.certificates.dense import steps
 
