@@ -19,8 +19,8 @@ What is not piecewise linear is off by what is assumed of runtimes (`runtime_fun
 
 Quantisers are exact on what they are given, too. A runtime gives them x / scale + zero, which takes a few roundings of
 each monomial of x, one of zero times scale among them (`levels` adds the radius of that one), so their argument has a
-radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Integer products
-and requantised sums are no float32 arithmetic, and are refused by their names.
+radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Sums of products
+of integers are exact, and what is rounded where they become levels again stands in `operators/requantising`.
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
 the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
@@ -89,6 +89,8 @@ _OPERATIONS |= {
     "ReduceL1": 2,
     "ReduceL2": 4,
     "ReduceSumSquare": 4,
+    "QGemm": 8,
+    "MatMulIntegerToFloat": 8,
 }
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
 EXACT = {
@@ -114,8 +116,8 @@ DECIDING = {
 }  # fmt: skip
 """Those that a rounding makes decide otherwise: they refuse it themselves."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
-IN_INTEGERS = ("ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "QGemm")
-"""Operators on integers that are refused, as those are whose names begin with QLinear."""
+OF_LEVELS = ("MatMulNBits", "QLinearSoftmax")
+"""Operators on levels that are refused; of all others `operators/requantising` says what is rounded."""
 _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6
 """At least so many roundings are allowed for, as a LeakyRelu or a HardSigmoid makes by itself."""

@@ -55,7 +55,11 @@ TYPES: dict[int, tuple[int, int]] = {
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What a quantiser does to every entry of a value, all of the value's shape; see `levels.Quantised`."""
+    """What a quantiser does to every entry of a value, all of the value's shape; see `levels.Quantised`.
+
+    `missed` is how far a runtime may be off in front of the rounding, where that is known; else it is what the division
+    by the scale makes of a value in the arithmetic of the reading.
+    """
 
     scale: Array
     zero: Array
@@ -63,18 +67,26 @@ class Steps:
     high: Array
     shift: Array
     rounding: Rounding = Rounding.HALF_EVEN
+    missed: float | None = None
 
     def of_variable(self, call: OperatorCall, x: Affine) -> Quantised:
         """The levels of a value that depends on the input, the first of the node's inputs."""
         scale, zero, low, high, shift = (
             a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high, self.shift)
         )
-        made = Quantised(x, scale, zero, low, high, shift, self.rounding)
+        made = Quantised(x, scale, zero, low, high, shift, self.rounding, self._missed(call.given.reading))
         if not (call.alone and call.alone[0]):
             return made
         if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
             return made  # a runtime may round the ends of a Clip to other levels
         return _without_bend(made, x)
+
+    def _missed(self, reading: Reading) -> Array:
+        """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value."""
+        if self.missed is not None or not reading.unit:
+            return np.zeros(1) if self.missed is None else np.array([self.missed])
+        zero, scale = self.zero.reshape(-1), self.scale.reshape(-1)
+        return np.asarray(np.abs(zero) * scale * (2.0 * reading.unit) + 8.0 * reading.tiny * (1.0 + scale))
 
     def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
         """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
@@ -89,6 +101,8 @@ class Steps:
 
         Unless the quotient is tiny: then it may count as zero.
         """
+        if self.missed is not None:
+            return en.enclose(x.value, en.add_up(x.radius, np.full(x.shape, self.missed)))
         if not reading.unit:
             return x
         size, short = np.abs(x.value) + x.radius, np.frexp(self.scale)[0] == 0.5
@@ -217,10 +231,11 @@ def quantised(
     place: tuple[int, int] = (1, 0),
     *,
     inside: bool = False,
+    missed: float | None = None,
 ) -> Levels | Whole:
     """Levels of ONNX; `place` are the axis and block size along which the parameters lie.
 
-    `inside` says that the zero point is added in front of the rounding.
+    `inside` says that the zero point is added in front of the rounding, `missed` is as in `Steps`.
     """
     if isinstance(x, Scores):
         x = x.value
@@ -232,7 +247,7 @@ def quantised(
     by_entry, shift = (along(a, shape, *place) for a in (scale, zero))
     before, shift = (shift, np.zeros(shape)) if inside else (np.zeros(shape), shift)
     low, high = (np.full(shape, float(end)) - shift for end in ends)
-    steps = Steps(by_entry, before, low, high, shift)
+    steps = Steps(by_entry, before, low, high, shift, missed=missed)
     if isinstance(x, Masked | Hidden):
         raise UnreadableError("minus infinity is quantised", "mask behind the quantiser")
     if isinstance(x, Enclosure):

@@ -61,7 +61,7 @@ from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import FLOAT32, IN_INTEGERS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
+from eqspec.networks.roundoff import FLOAT32, OF_LEVELS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
 from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, unbounded
 from eqspec.networks.units import Reading, Units
 
@@ -105,8 +105,8 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
             return network
     path = reading.graph.path
     for node in reading.graph.nodes:
-        if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
-            message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
+        if node.op_type in OF_LEVELS:
+            message = "runtimes compute it in several ways, of which not all are float32 arithmetic"
             fix = "compare the file with QuantizeLinear and DequantizeLinear (QDQ), or compare it in 'real'"
             raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
@@ -203,7 +203,10 @@ class _Reading:
             names = " and ".join(repr(port.name) for port in ports)
             notes.append(f"the first axis of input {names} (size {self.batch}) is the batch; one sample is read")
         unit = self.roundoff.unit
-        units = Reading(unit, self.roundoff.precision.tiny if unit else 0.0, self.roundoff.missed)
+        precision = self.roundoff.precision
+        units = Reading(
+            unit, precision.tiny if unit else 0.0, self.roundoff.missed, float(precision.unit) if unit else 0.0
+        )
         inputs = units.new(sum(port.size for port in ports), "identity", [], plain=True)
         if inputs.size > MAX_VALUE:
             raise self._error(
@@ -222,7 +225,8 @@ class _Reading:
             notes.append(f"{inner} is not left out: the outputs are no logits")
         if isinstance(result, Levels):
             notes.append("the outputs are levels of a quantiser, as integers")
-            result = result.meaning(1.0, 0.0)
+            with units.over_the_reals():  # integers, which are not rounded
+                result = result.meaning(1.0, 0.0)
         if isinstance(result, np.ndarray):
             raise self._error("the output holds integers", None, "export the scores themselves")
         if isinstance(result, Masked | Hidden):
@@ -281,9 +285,10 @@ class _Reading:
         values = ValueStore(graph.nodes, graph.output_name)
         begin = 0
         for one, shape in zip(graph.inputs, self.shapes, strict=True):
-            sample = af.select(inputs, begin + np.arange(prod(shape)).reshape(shape))
-            sample = self.roundoff.given(sample)
-            values.keep(one.name, _as_declared(sample, one))
+            places = begin + np.arange(prod(shape)).reshape(shape)
+            whole = one.levels is not None  # an integer, which is not rounded to float32
+            sample = af.select(inputs, places, started=not whole)
+            values.keep(one.name, _as_declared(sample if whole else self.roundoff.given(sample), one))
             begin += prod(shape)
         types = Types(graph)
         waiting, branches = deque(graph.nodes), 0
