@@ -1,7 +1,7 @@
 """Operators that compute with levels, in `arithmetic float32`: what onnxruntime answers lies within the enclosures.
 
-Inputs are integers, so that nothing is rounded in front of the operator. Scales are such that many results lie on a tie,
-or within a rounding of one: there the two levels are possible, elsewhere one is.
+Inputs are integers, so that nothing is rounded in front of the operator. Scales are such that many results lie on a
+tie, or within a rounding of one: there the two levels are possible, elsewhere one is.
 """
 
 from __future__ import annotations

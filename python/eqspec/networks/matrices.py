@@ -171,15 +171,16 @@ def taken(matrix: Matrix, take: Indices | None, before: tuple[int, ...], shape: 
 
 def negated(matrix: Matrix) -> Matrix:
     """-matrix, exact."""
-    return _with_numbers(matrix, en.negate(numbers(matrix)))
+    return with_numbers(matrix, en.negate(numbers(matrix)))
 
 
 def inflated(matrix: Matrix, factor: float) -> Matrix:
     """The matrix, each of its numbers only known up to `factor` times its size."""
-    return _with_numbers(matrix, en.inflate(numbers(matrix), factor))
+    return with_numbers(matrix, en.inflate(numbers(matrix), factor))
 
 
-def _with_numbers(matrix: Matrix, found: Enclosure) -> Matrix:
+def with_numbers(matrix: Matrix, found: Enclosure) -> Matrix:
+    """The same form of other numbers."""
     match matrix:
         case Selection():
             return Selection(matrix.index, found)

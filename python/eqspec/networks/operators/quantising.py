@@ -16,7 +16,7 @@ on either side of a threshold nearby: it is refused there, because no one can sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +41,10 @@ _NEARBY = 2.0**-20
 """How far, relative to its size, a runtime may have rounded a constant that it computed."""
 _SMALL = 2.0**-100
 """Quotients that are smaller may underflow."""
+ROUNDINGS = 8
+"""Between a value, or an integer, and the number that a runtime rounds to a level: at most so many."""
+SLACK = 1.001
+"""For (1 + d)^k - 1 in place of k d, and for what is rounded here."""
 _MOST_KINDS, _AT_ONCE = 1 << 16, 1 << 18
 """Different quantisers of one constant that are read, and how many of its numbers become integers at a time."""
 
@@ -74,19 +78,33 @@ class Steps:
         scale, zero, low, high, shift = (
             a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high, self.shift)
         )
-        made = Quantised(x, scale, zero, low, high, shift, self.rounding, self._missed(call.given.reading))
+        made = Quantised(x, scale, zero, low, high, shift, self.rounding, self._missed(call))
         if not (call.alone and call.alone[0]):
             return made
         if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
             return made  # a runtime may round the ends of a Clip to other levels
-        return _without_bend(made, x)
+        return _without_bend(made, x, call.plain)
 
-    def _missed(self, reading: Reading) -> Array:
-        """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value."""
-        if self.missed is not None or not reading.unit:
-            return np.zeros(1) if self.missed is None else np.array([self.missed])
-        zero, scale = self.zero.reshape(-1), self.scale.reshape(-1)
-        return np.asarray(np.abs(zero) * scale * (2.0 * reading.unit) + 8.0 * reading.tiny * (1.0 + scale))
+    def _missed(self, call: OperatorCall) -> Array:
+        """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value.
+
+        Of a value without a radius (`front`) the quotient is off by a share of itself. Where the level is not cut off,
+        it is at most one more than the levels reach; and where it is, so is the computed one (see `requantising`).
+        """
+        reading = call.given.reading
+        if self.missed is not None or not reading.unit or call.front == "exact":
+            return np.array([self.missed or 0.0])
+        zero, scale = np.abs(self.zero).reshape(-1), self.scale.reshape(-1)
+        tiny = 8.0 * reading.tiny * (1.0 + scale)
+        if call.front is None:
+            return np.asarray(zero * scale * (2.0 * reading.unit) + tiny)
+        reach = np.maximum(np.abs(self.low), np.abs(self.high)).reshape(-1) + 1.0 + 2.0 * zero
+        share = reach * relative(reading.rounds)
+        if not (share < 0.25).all():
+            raise UnreadableError(
+                "a quantiser of so many levels that float32 does not tell them apart", "use fewer bits"
+            )
+        return np.asarray(share * scale + tiny)
 
     def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
         """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
@@ -142,7 +160,7 @@ def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array
     return least.astype(np.float64), int(((low != least) & (high != most)).sum())
 
 
-def _without_bend(made: Quantised, x: Affine) -> Quantised:
+def _without_bend(made: Quantised, x: Affine, plain: Callable[[Affine], Affine] | None) -> Quantised:
     """The same levels, of what stands in front of a ReLU or Clip."""
     if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
         return made
@@ -159,7 +177,12 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
             steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
             made = cut(made, steps.certain(whole, rounded=False)[0])
     x.parts[0].units.reading.neurons -= x.size
-    return replace(made, argument=inner)
+    return replace(made, argument=inner if plain is None else plain(inner))
+
+
+def relative(rounds: float, summed: int = 0) -> float:
+    """By which share of itself a number is off that a runtime makes a level of, with `summed` terms added up."""
+    return (ROUNDINGS + summed) * rounds * SLACK
 
 
 def ends_of_clip(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:

@@ -1,7 +1,7 @@
 """How far a float32 runtime may be off where it turns integers into levels again: QLinearConv, QLinearAdd and others.
 
 Sums of products of levels are integers, which a runtime has exactly in 32 bits. It multiplies them by a float32 number
-for s_a s_b / s_c, so what it rounds to a level is t (1 + d)^k for the exact t, with |d| <= u and k at most `_ROUNDINGS`
+for s_a s_b / s_c, so what it rounds to a level is t (1 + d)^k for the exact t, with |d| <= u and k at most `ROUNDINGS`
 (of the two products or quotients of scales, of the integer that becomes a float, of the product; the rest is slack).
 Where the level is not cut off, |t| is at most one more than the levels reach, and the error at most k u times that;
 where it is cut off, so is the computed one, which lies less than half a level away from there. So one radius for all
@@ -25,11 +25,8 @@ from eqspec.networks.enclosure import Array
 from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import OperatorCall, Value
-from eqspec.networks.operators.quantising import scales, zeros
+from eqspec.networks.operators.quantising import SLACK, relative, scales, zeros
 
-_ROUNDINGS = 8
-_SLACK = 1.001
-"""For (1 + d)^k - 1 in place of k d, and for what is rounded here."""
 _EXACT = 2.0**24
 _SMALLEST, _LARGEST = 2.0**-100, 2.0**100
 """Scales, their products and quotients lie between these, so that nothing overflows or underflows on the way."""
@@ -52,10 +49,10 @@ def of_sum(call: OperatorCall, factors: tuple[int, int], at: int, ends: tuple[in
         return 0.0
     zero = zeros(call, at + 1, unit)
     reach = 1.0 + max(float(np.abs(end - zero).max(initial=0.0)) for end in ends)
-    relative = _relative(rounds)
-    if reach * relative >= 0.25:
+    share = relative(rounds)
+    if reach * share >= 0.25:
         raise UnreadableError(f"levels of {reach:.0f}, which float32 does not tell apart", "quantise to 16 bits")
-    return float(reach * relative * unit.max(initial=0.0))
+    return float(reach * share * unit.max(initial=0.0))
 
 
 def of_terms(call: OperatorCall, size: float, at: int, *, summed: int = 0) -> float | None:
@@ -70,7 +67,7 @@ def of_terms(call: OperatorCall, size: float, at: int, *, summed: int = 0) -> fl
     _check(unit)
     zero = float(np.abs(zeros(call, at + 1, unit)).max(initial=0.0))
     tiny = 8.0 * (summed + 1) * call.given.reading.tiny * (1.0 + float(unit.max(initial=0.0)))
-    return _relative(rounds, summed) * (size + zero * float(unit.max(initial=0.0))) + tiny
+    return relative(rounds, summed) * (size + zero * float(unit.max(initial=0.0))) + tiny
 
 
 def size_of(call: OperatorCall, at: int) -> float:
@@ -79,7 +76,7 @@ def size_of(call: OperatorCall, at: int) -> float:
     if call.given.reading.rounds:
         _check(unit)
     zero = np.abs(zeros(call, at + 2, unit))
-    return float((unit * (largest(call.value(at)) + zero)).max(initial=0.0)) * _SLACK
+    return float((unit * (largest(call.value(at)) + zero)).max(initial=0.0)) * SLACK
 
 
 def largest(x: Value) -> float:
@@ -94,10 +91,6 @@ def check_scales(call: OperatorCall, first: int, second: int) -> None:
     if call.given.reading.rounds:
         a, b = (scales(call, at).reshape(-1) for at in (first, second))
         _check(a, b, np.multiply.outer(a, b))
-
-
-def _relative(rounds: float, summed: int = 0) -> float:
-    return (_ROUNDINGS + summed) * rounds * _SLACK
 
 
 def _is_power(a: Array) -> bool:
