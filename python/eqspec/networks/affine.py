@@ -162,6 +162,14 @@ def select(units: Units, index: Indices, *, started: bool = True) -> Affine:
     return Affine((Part(units, Selection(index, scale)),), en.exactly(np.zeros(index.shape)))
 
 
+def started(value: Affine) -> Affine:
+    """An exact value as the start of sums."""
+    if not value.unit:
+        return value
+    parts = tuple(Part(part.units, mx.inflated(part.matrix, value.unit)) for part in value.parts)
+    return replace(value, parts=parts, bias=en.inflate(value.bias, value.unit))
+
+
 def constant(units: Units, value: Enclosure) -> Affine:
     """A value that depends on no unit."""
     rows = Dense(en.exactly(np.zeros((*value.shape, 0))))

@@ -119,7 +119,11 @@ def meant(integers: Affine, unit: Array, base: Array) -> Affine:
 
 @dataclass(frozen=True, eq=False)
 class Quantised:
-    """k = R(x / scale + zero) cut off at low .. high, plus shift; all but x and R are flat arrays by entry of x."""
+    """k = R(x / scale + zero) cut off at low .. high, plus shift; all but x and R are flat arrays by entry of x.
+
+    `missed` (flat, or one for all) is how far the number that a runtime rounds to k may lie from x, besides what x may
+    be off by itself.
+    """
 
     argument: Affine
     scale: Array
@@ -128,6 +132,7 @@ class Quantised:
     high: Array
     shift: Array
     rounding: Rounding = Rounding.HALF_EVEN
+    missed: Array = field(default_factory=lambda: np.zeros(1))
     _made: dict[bytes, Affine] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -147,16 +152,16 @@ class Quantised:
             curves = Curves(tuple(self._curve(kind) for kind in kinds), of_row.astype(np.int32))
             if len(kinds) == 1:
                 curves = Curves.all(curves.kinds[0])
-            self._made[key] = af.rearrange(af.curve(self._as_divided(), curves), lambda p: p.reshape(-1))
-        return self._made[key]
+            made = af.curve(self._as_divided(), curves, started=False)
+            self._made[key] = af.rearrange(made, lambda p: p.reshape(-1))
+        return af.started(self._made[key])
 
     def _as_divided(self) -> Affine:
-        """The argument with what a runtime misses of the zero point, and by underflow; the rest is in its radius."""
-        x, reading = self.argument, self.argument.parts[0].units.reading
-        if not reading.unit:
+        x = self.argument
+        if not self.missed.any():
             return x
-        missed = np.abs(self.zero) * self.scale * (2.0 * reading.unit) + 8.0 * reading.tiny * (1.0 + self.scale)
-        bias = en.enclose(x.bias.value, en.add_up(x.bias.radius, missed.reshape(x.shape)))
+        missed = np.broadcast_to(self.missed, (x.size,)).reshape(x.shape)
+        bias = en.enclose(x.bias.value, en.add_up(x.bias.radius, missed))
         return Affine(x.parts, bias, roundings=x.roundings)  # not the same value: it has no steps of its own yet
 
     def _curve(self, numbers: Sequence[float]) -> Curve:
@@ -193,7 +198,8 @@ class Computed:
 
     def meaning(self, unit: Array, base: Array) -> Affine:
         """Shifted and scaled."""
-        return meant(af.rearrange(self.integers, lambda p: p.reshape(-1)), unit, base)
+        integers = af.rearrange(self.integers, lambda p: p.reshape(-1))
+        return meant(af.started(integers) if integers.exact else integers, unit, base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +209,7 @@ class Through:
     given: Levels
     size: int
     function: Callable[[Affine], Affine]
-    _made: dict[tuple[float, float], Affine] = field(default_factory=dict, init=False, repr=False)
+    _made: dict[tuple[float, float, float], Affine] = field(default_factory=dict, init=False, repr=False)
 
     def meaning(self, unit: Array, base: Array) -> Affine:
         """The function of what the given levels mean, where that is one unit and base; else by the integers."""
@@ -212,9 +218,10 @@ class Through:
         return meant(self._of(1.0, 0.0), unit, base)
 
     def _of(self, unit: float, base: float) -> Affine:
-        key = unit, base
+        made = self.given.meaning(unit, base)
+        key = unit, base, made.unit
         if key not in self._made:
-            self._made[key] = af.rearrange(self.function(self.given.meaning(unit, base)), lambda p: p.reshape(-1))
+            self._made[key] = af.rearrange(self.function(made), lambda p: p.reshape(-1))
         return self._made[key]
 
 

@@ -165,13 +165,23 @@ def taken(matrix: Matrix, take: Indices | None, before: tuple[int, ...], shape: 
 
 def negated(matrix: Matrix) -> Matrix:
     """-matrix, exact."""
+    return with_numbers(matrix, en.negate(numbers(matrix)))
+
+
+def inflated(matrix: Matrix, factor: float) -> Matrix:
+    """The matrix, each of its numbers only known up to `factor` times its size."""
+    return with_numbers(matrix, en.inflate(numbers(matrix), factor))
+
+
+def with_numbers(matrix: Matrix, found: Enclosure) -> Matrix:
+    """The same form of other numbers."""
     match matrix:
         case Selection():
-            return Selection(matrix.index, en.negate(matrix.scale))
+            return Selection(matrix.index, found)
         case Dense():
-            return Dense(en.negate(matrix.rows))
+            return Dense(found)
         case _:
-            return Tiled(matrix.index, en.negate(matrix.weight), matrix.order)
+            return Tiled(matrix.index, found, matrix.order)
 
 
 def scaled(matrix: Matrix, factor: Enclosure, shape: tuple[int, ...], combine: Combine) -> Matrix | None:

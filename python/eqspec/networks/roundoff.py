@@ -19,8 +19,9 @@ What is not piecewise linear is off by what is assumed of runtimes (`runtime_fun
 
 Quantisers are exact on what they are given, too. A runtime gives them x / scale + zero, which takes a few roundings of
 each monomial of x, one of zero times scale among them (`levels` adds the radius of that one), so their argument has a
-radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Integer products
-and requantised sums are no float32 arithmetic, and are refused by their names.
+radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Sums of products
+of integers are exact, and what is rounded where they become levels again stands in `operators/requantising`. Sums that
+float32 holds however they are added up round nothing (`exact_floats`): what they give starts over.
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
 the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
@@ -42,6 +43,7 @@ from onnx import TensorProto
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine, Part
 from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.exact_floats import ExactFloats, powers_of_two
 from eqspec.networks.levels import Levels
 from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import Dense, Matrix, Selection, Tiled
@@ -89,6 +91,8 @@ _OPERATIONS |= {
     "ReduceL1": 2,
     "ReduceL2": 4,
     "ReduceSumSquare": 4,
+    "QGemm": 8,
+    "MatMulIntegerToFloat": 8,
 }
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
 EXACT = {
@@ -114,8 +118,8 @@ DECIDING = {
 }  # fmt: skip
 """Those that a rounding makes decide otherwise: they refuse it themselves."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
-IN_INTEGERS = ("ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "QGemm")
-"""Operators on integers that are refused, as those are whose names begin with QLinear."""
+OF_LEVELS = ("MatMulNBits", "QLinearSoftmax")
+"""Operators on levels that are refused; of all others `operators/requantising` says what is rounded."""
 _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6
 """At least so many roundings are allowed for, as a LeakyRelu or a HardSigmoid makes by itself."""
@@ -126,9 +130,19 @@ _IN_QUANTISERS = 8
 class Roundoff:
     """Follows the evaluation of a graph: with `unit` 0 it counts the roundings, else it adds their radii."""
 
-    def __init__(self, unit: float = 0.0, precision: Precision = FLOAT32, missed: float = 0.0) -> None:
-        """`missed` as in `units`: where it is not zero, operators are refused whose rounding is not known."""
+    def __init__(
+        self,
+        unit: float = 0.0,
+        precision: Precision = FLOAT32,
+        missed: float = 0.0,
+        exactly: ExactFloats | None = None,
+    ) -> None:
+        """`missed` as in `units`: where it is not zero, operators are refused whose rounding is not known.
+
+        `exactly` follows which values of this reading float32 has exactly: nothing is counted of these.
+        """
         self.unit, self.precision, self.missed = unit, precision, missed
+        self._exactly = exactly
         self._most = 0
         self._constants = 0
         self._in_quantisers = 0
@@ -149,12 +163,19 @@ class Roundoff:
 
     def given(self, value: Affine) -> Affine:
         """The input of the graph, which may be rounded to float32 or, where it is tiny, to zero."""
-        return self.computed(value, 1)
+        made = self.computed(value, 1)
+        if self._exactly is not None:
+            self._exactly.given(made)
+        return made
 
     def constant(self, value: Enclosure) -> Enclosure:
         """A stored constant, which float32 must be able to hold; a tiny one may count as zero."""
-        if not self.unit:
-            return value
+        made = self._constant(value) if self.unit else value
+        if self._exactly is not None:
+            self._exactly.stored(made)
+        return made
+
+    def _constant(self, value: Enclosure) -> Enclosure:
         size = np.abs(value.value)
         if (size > self.precision.largest).any():
             raise UnreadableError(f"a constant is beyond the range of {self.precision.name}", "rescale the weights")
@@ -169,6 +190,8 @@ class Roundoff:
         if self.missed and kind in UNKNOWN and any(isinstance(v, Affine | Scores | Masked) for v in call.inputs):
             raise UnreadableError(f"what float32 rounds in {kind} differs from runtime to runtime", UNKNOWN_FIX)
         if kind not in _OPERATIONS or not self.unit:
+            return call
+        if self._exactly is not None and _levels_of_constants(call):
             return call
         if kind == "Cast":
             if call.integer("to", 0) in SHORT_TYPES and self.precision is FLOAT32:
@@ -187,9 +210,20 @@ class Roundoff:
         inflated = [en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in started]
         return replace(call, inputs=[*inflated, *call.inputs[len(inflated) :]])
 
-    def after(self, call: OperatorCall, results: Sequence[Value]) -> list[Value]:
-        """The results with what underflow may add; their roundings are counted."""
+    def plain(self, call: OperatorCall) -> OperatorCall:
+        """The call that the operator is given: functions of values that are exact, on these without radii."""
+        return call if self._exactly is None else self._exactly.before(call)
+
+    def after(self, call: OperatorCall, results: Sequence[Value], *, function: bool = False) -> list[Value]:
+        """The results with what underflow may add; their roundings are counted.
+
+        `function` says that the node was found to be the last one of a function that the file writes out.
+        """
         kind = call.node.op_type
+        if self._exactly is not None and not function:
+            found = self._exactly.after(call, results)
+            if found is not None:
+                return found
         if kind in ("LeakyRelu", "PRelu", "HardSigmoid"):
             self._most = max(self._most, _IN_FUNCTIONS)
         if kind in QUANTISERS and not any(isinstance(v, Levels) for v in results):
@@ -200,18 +234,26 @@ class Roundoff:
         if kind not in _OPERATIONS or all(isinstance(v, np.ndarray | Levels) for v in results):
             return list(results)
         count, growth = _OPERATIONS[kind] + _summed(call, results), _growth(call, results) if self.unit else 1.0
-        return [self._after(value, count, growth) for value in results]
+        grid = None if self._exactly is None or function else self._exactly.of_sum(call, results)
+        if self._exactly is None or grid is None:
+            return [self._after(value, count, growth) for value in results]
+        (result,) = results
+        assert isinstance(result, Affine)
+        made = self.computed(result, count, growth, rounds=False)
+        self._exactly.keep(made, grid)
+        return [made]
 
     def _quantised(self, call: OperatorCall) -> None:
         """Count what a quantiser rounds, and how large the quotient gets that it rounds to a level."""
-        self._in_quantisers = _IN_QUANTISERS
+        known = self._exactly is not None and self._exactly.front(call) is not None
+        self._in_quantisers = self._in_quantisers if known else _IN_QUANTISERS
         if not self.unit or not isinstance(scale := call.value(1), Enclosure):
             return
         x = call.value(0)
         x = x.meaning(1.0, 0.0) if isinstance(x, Levels) else x
         least = float(np.min(scale.value, initial=1.0))
         if isinstance(x, Affine) and least > 0.0:
-            self.computed(x, _IN_QUANTISERS, 1.0 / least)
+            self.computed(x, _IN_QUANTISERS, 1.0 / least, rounds=not known)
 
     def _after(self, value: Value, count: int, growth: float) -> Value:
         if isinstance(value, Affine):
@@ -230,10 +272,13 @@ class Roundoff:
             raise UnreadableError(message, "rescale the weights")
         return _absorb(value, 4 * count * self.precision.tiny)
 
-    def computed(self, value: Affine, count: int, growth: float = 1.0) -> Affine:
-        """The result of one operation with what underflow may add; its roundings are counted."""
+    def computed(self, value: Affine, count: int, growth: float = 1.0, *, rounds: bool = True) -> Affine:
+        """The result of one operation with what underflow may add; its roundings are counted.
+
+        Where it is exact (not `rounds`) they count only once something follows that is not.
+        """
         value = replace(value, roundings=value.roundings + count)
-        self._most = max(self._most, value.roundings)
+        self._most = max(self._most, value.roundings if rounds else 0)
         if not self.unit:
             return value
         amount, factor = 4 * count * self.precision.tiny, growth / self.unit
@@ -248,6 +293,12 @@ class Roundoff:
         self._intermediates[value.parts[0].units].append((np.zeros(0), constant))
         return Affine(tuple(parts), bias, roundings=value.roundings)
 
+    def result(self, value: Affine) -> Affine:
+        """The output of the graph."""
+        if self._exactly is None or self._exactly.of(value) is None:
+            return value
+        return self._exactly.plain(value)
+
     def largest_intermediate(self, units: Units) -> LargestIntermediate:
         """What any value over these units may grow to while it is computed, apart from its other parts."""
         coefficients, constant = np.zeros(units.size), 0.0
@@ -255,6 +306,13 @@ class Roundoff:
             coefficients[: len(found)] = np.maximum(coefficients[: len(found)], found)
             constant = max(constant, alone)
         return LargestIntermediate(coefficients, constant)
+
+
+def _levels_of_constants(call: OperatorCall) -> bool:
+    """Whether constants are dequantised by powers of two, which rounds nothing."""
+    if call.node.op_type != "DequantizeLinear" or not isinstance(call.value(0), np.ndarray) or call.rounded:
+        return False
+    return isinstance(scale := call.value(1), Enclosure) and powers_of_two(scale)
 
 
 def _absorbed(matrix: Matrix, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Mask]:

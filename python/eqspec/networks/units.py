@@ -11,6 +11,8 @@ values over the same plain units are rows of one step, as in the chain of layers
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,16 +53,28 @@ class Reading:
     """All units of one reading of a graph; `unit` and `tiny` are what its arithmetic rounds and loses (0: nothing).
 
     `missed` is what its functions may be off by (see `runtime_functions`), `roundings` the most that one counts.
+    `rounds` is how far, relative to its result, one operation may be off.
     """
 
     unit: float = 0.0
     tiny: float = 0.0
     missed: float = 0.0
+    rounds: float = 0.0
     roundings: int = 0
     units: list[Units] = field(default_factory=list)
     neurons: int = 0
     products: int = 0
     structured: bool = False
+
+    @contextmanager
+    def over_the_reals(self) -> Iterator[None]:
+        """Values that are formed here are real numbers: what a runtime rounds of them is added by the caller."""
+        kept = self.unit, self.tiny, self.missed
+        self.unit = self.tiny = self.missed = 0.0
+        try:
+            yield
+        finally:
+            self.unit, self.tiny, self.missed = kept
 
     def new(self, size: int, function: Function, blocks: list[Any], *, plain: bool) -> Units:
         """Units behind all others."""

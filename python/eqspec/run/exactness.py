@@ -39,7 +39,8 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     claim = task.property
     if isinstance(claim, Containment) and not can_overflow(task.candidate, wraps=isinstance(claim, NeverWraps)):
         return describe(task, options, Verdict.EQUIVALENT, 0.0, certified_fraction=1.0)
-    if task.arithmetic == "float32" or not (_needed(task) or _promising(task)):
+    rounds = task.arithmetic == "float32" and not (task.reference.exact and task.candidate.exact)
+    if rounds or not (_needed(task) or _promising(task)):
         return None
     began = perf_counter()
     check = _limits(task, options, stop)

@@ -20,7 +20,6 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
-from eqspec.networks.readers import onnx_reader
 from unit.networks.models import node, save
 
 Constants = dict[str, Any]
@@ -485,19 +484,6 @@ def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -
     constants |= {"w": np.full((2, 1), 3, np.uint8), "c": np.array([2**31 - 1500], np.int32)}
     with pytest.raises(NetworkError, match=message):
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
-
-
-@pytest.mark.parametrize("name", ["QLinearMatMul", "MatMulInteger"])
-def test_float32_of_integer_operators_is_refused_by_name(tmp_path: Path, name: str) -> None:
-    constants: Constants = {"o": np.float32(1), "i": np.uint8(0), "w": np.full((3, 1), 3, np.uint8)}
-    product = {
-        "QLinearMatMul": node(name, ["q", "o", "i", "w", "o", "i", "o", "i"], "y"),
-        "MatMulInteger": node(name, ["q", "w"], "y"),
-    }
-    proto = build([node("QuantizeLinear", ["x", "o", "i"], "q"), product[name]], constants, [1, 3])
-    path = Path(save(tmp_path, proto))
-    with pytest.raises(NetworkError, match=rf"no float32 arithmetic.*{name}"):
-        onnx_reader.read(str(path), path.read_bytes(), "float32")
 
 
 def test_sums_of_products_of_two_values_stay_within_32_bits(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_one_of_two_tensors_of_levels(kind: str, tmp_path: Path) -> None:
 def test_float32_is_refused_by_name(tmp_path: Path) -> None:
     nodes, constants = product(np.random.default_rng(0), 4, 16, 3, 16, "none", bias=False)
     path = Path(save(tmp_path, build(nodes, constants, [1, 16])))
-    with pytest.raises(NetworkError, match=r"no float32 arithmetic.*MatMulNBits"):
+    with pytest.raises(NetworkError, match=r"in several ways.*MatMulNBits"):
         onnx_reader.read(str(path), path.read_bytes(), "float32")
 
 

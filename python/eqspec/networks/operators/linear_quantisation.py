@@ -9,7 +9,8 @@ in rationals. QLinearAdd, QLinearMul and QLinearAveragePool add z_c in front of 
 leave open and onnxruntime does: it decides where ties go if z_c is odd. The sum is an integer that 32 bits must hold,
 which is checked for all levels that there are. Runtimes multiply it by a float32 number, so they may differ from the
 rational within rounding of a threshold; those that compute a function by a table of all levels (LeakyRelu, Sigmoid)
-fill it with float32 numbers likewise.
+fill it with float32 numbers likewise. In rounding arithmetics `requantising` says how far they may be off there; in
+front of that everything is formed over the real numbers.
 
 They are evaluated here and not written out before, because old opsets have no DequantizeLinear along an axis.
 """
@@ -18,19 +19,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
+from operator import add, mul
 
 import numpy as np
 from onnx import NodeProto, TensorProto, helper
 
+from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
-from eqspec.networks.operators import convolution, curves, elementwise, functions, matrix_products, pooling, shapes
+from eqspec.networks.operators import (
+    convolution,
+    curves,
+    elementwise,
+    functions,
+    matrix_products,
+    pooling,
+    requantising,
+    shapes,
+)
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.quantising import along, dequantised, quantised, range_of, scales, zeros
+from eqspec.networks.runtime_functions import MISSED
 
 _AGAIN = "export the model again"
 _ACCUMULATOR = 2**31
@@ -61,17 +75,23 @@ def real_input(call: OperatorCall, at: int, axis: int = 0) -> Affine | Enclosure
     return dequantised(call.value(at), scale, zeros(call, at + 2, scale), (axis, 0), call.number(at + 1))
 
 
-def quantised_result(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -> Levels | Whole:
+def quantised_result(
+    call: OperatorCall, real: Value, at: int, missed: float | None, *, inside: bool = False
+) -> Levels | Whole:
     """A result as levels, with the scale and zero point that the inputs from `at` on are (see `quantised`)."""
     scale = scales(call, at)
     if scale.size != 1:
         raise UnreadableError(f"{scale.size} scales of the result", "one is taken for all of it")
+    zero = zeros(call, at + 1, scale)
+    return quantised(call, real, scale, zero, ends_of_result(call, at), inside=inside, missed=missed)
+
+
+def ends_of_result(call: OperatorCall, at: int) -> tuple[int, int]:
+    """The lowest and highest level of a result whose scale is input `at`."""
     first = call.value(0)
     if call.has(at + 1):
-        ends = range_of(call.kind(at + 1))
-    else:
-        ends = (first.low, first.high) if isinstance(first, Levels) else range_of(call.kind(0))
-    return quantised(call, real, scale, zeros(call, at + 1, scale), ends, inside=inside)
+        return range_of(call.kind(at + 1))
+    return (first.low, first.high) if isinstance(first, Levels) else range_of(call.kind(0))
 
 
 def inner_call(
@@ -86,36 +106,51 @@ def inner_call(
 
 def convolution_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearConv: x, w and y with scale and zero point each (that of w along its outputs), bias in units of both."""
-    x, w = real_input(call, 0), real_input(call, 3, axis=0)
-    check_accumulator(call, call.value(0), 2, call.value(3), 5, call.value(8) if call.has(8) else None, axis=0)
-    bias = _bias(call, 8, 1, 4)
-    (made,) = convolution.convolution(inner_call(call, "Conv", [x, w, bias]))
-    return [quantised_result(call, made, 6)]
+    bias = call.value(8) if call.has(8) else None
+    most = check_accumulator(call, call.value(0), 2, call.value(3), 5, bias, axis=0)
+    with call.given.reading.over_the_reals():
+        x, w = real_input(call, 0), real_input(call, 3, axis=0)
+        (made,) = convolution.convolution(inner_call(call, "Conv", [x, w, _bias(call, 8, 1, 4)]))
+    missed = requantising.of_sum(call, (1, 4), 6, ends_of_result(call, 6), most)
+    return [quantised_result(call, made, 6, missed)]
 
 
 def product_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearMatMul: a, b and y with scale and zero point each, that of b along its columns if there are several."""
-    a, b = real_input(call, 0, axis=-2), real_input(call, 3, axis=-1)
-    check_accumulator(call, call.value(0), 2, call.value(3), 5, None, axis=-1)
-    (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
-    return [quantised_result(call, made, 6)]
+    most = check_accumulator(call, call.value(0), 2, call.value(3), 5, None, axis=-1)
+    with call.given.reading.over_the_reals():
+        a, b = real_input(call, 0, axis=-2), real_input(call, 3, axis=-1)
+        (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
+    missed = requantising.of_sum(call, (1, 4), 6, ends_of_result(call, 6), most)
+    return [quantised_result(call, made, 6, missed)]
 
 
 def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no scale."""
-    turned = call.integer("transB", 0)
-    a, b = real_input(call, 0), real_input(call, 3, axis=0 if turned else 1)
+    axis = 0 if call.integer("transB", 0) else 1
     c = call.value(6) if call.has(6) else None
-    check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=0 if turned else 1)
-    bias = _bias(call, 6, 1, 4)
+    most = check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=axis)
     alpha = en.exactly(call.real("alpha", 1.0))
-    inner = inner_call(call, "Gemm", [a, b, bias], ("alpha",))
-    inner.node.attribute.append(helper.make_attribute("beta", 1.0))
-    (made,) = matrix_products.gemm(inner)
+    with call.given.reading.over_the_reals():
+        a, b = real_input(call, 0), real_input(call, 3, axis=axis)
+        inner = inner_call(call, "Gemm", [a, b, _bias(call, 6, 1, 4)], ("alpha",))
+        inner.node.attribute.append(helper.make_attribute("beta", 1.0))
+        (made,) = matrix_products.gemm(inner)
+        if float(alpha.value) != 1.0:
+            assert isinstance(made, Affine | Enclosure)
+            made = curves.scaled(made, alpha)
+    if not call.has(7):
+        return [as_computed(call, made, 1, 4)]
     if float(alpha.value) != 1.0:
-        assert isinstance(made, Affine | Enclosure)
-        made = curves.scaled(made, alpha)
-    return [quantised_result(call, made, 7) if call.has(7) else made]
+        most = np.inf  # alpha times the scales is rounded, whatever they are
+    missed = requantising.of_sum(call, (1, 4), 7, ends_of_result(call, 7), most)
+    return [quantised_result(call, made, 7, missed)]
+
+
+def as_computed(call: OperatorCall, made: Value, first: int, second: int) -> Value:
+    """A sum of products of levels that becomes real numbers, which a runtime rounds once it scales it."""
+    requantising.check_scales(call, first, second)
+    return af.started(made) if isinstance(made, Affine) else made
 
 
 def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | None:
@@ -129,31 +164,25 @@ def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | N
 
 def check_accumulator(
     call: OperatorCall, x: Value, x_zero: int, w: Value, w_zero: int, bias: Value | None, axis: int
-) -> None:
-    """The integer sums stay within 32 bits, whatever the levels of x and w are."""
+) -> float:
+    """How large the integer sums get, whatever the levels of x and w are: within 32 bits."""
     if not isinstance(w, np.ndarray | Levels):
-        return  # what is no integer is refused where it is dequantised
+        return np.inf  # what is no integer is refused where it is dequantised
     zero = call.whole(w_zero).astype(np.float64) if call.has(w_zero) else np.zeros(())
     if isinstance(w, np.ndarray):
         weight = np.abs(w.astype(np.float64) - along(zero, w.shape, axis))
         sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != axis % max(1, weight.ndim)))
     else:
         terms = w.size / max(1, w.shape[axis] if w.shape else 1)
-        sums = np.asarray(terms * (_largest(w) + np.abs(zero).max(initial=0.0)))
+        sums = np.asarray(terms * (requantising.largest(w) + np.abs(zero).max(initial=0.0)))
     offset = float(np.abs(call.whole(x_zero).astype(np.float64)).max(initial=0.0)) if call.has(x_zero) else 0.0
-    most = float(np.max(sums, initial=0.0)) * (_largest(x) + offset)
+    most = float(np.max(sums, initial=0.0)) * (requantising.largest(x) + offset)
     if isinstance(bias, np.ndarray):
         most += float(np.abs(bias.astype(np.float64)).max(initial=0.0))
     if most >= _ACCUMULATOR:
         fix = "split the sum, or quantise to fewer bits"
         raise UnreadableError(f"its sums reach {most:.3g}, and 32 bits do not hold that", fix)
-
-
-def _largest(x: Value) -> float:
-    """How large the integers of levels, or constants, may be."""
-    if isinstance(x, Levels):
-        return float(max(abs(x.low), abs(x.high)))
-    return float(np.abs(np.asarray(x, np.float64)).max(initial=0.0)) if isinstance(x, np.ndarray) else 0.0
+    return most
 
 
 def _integers(call: OperatorCall, at: int, zero: int, axis: int) -> Affine | Enclosure:
@@ -172,23 +201,33 @@ def _as_integers(made: Value) -> Value:
 
 def integer_product(call: OperatorCall) -> Sequence[Value]:
     """MatMulInteger: the product of levels less their zero points, which may be several along the columns of B."""
-    a, b = _integers(call, 0, 2, -2), _integers(call, 1, 3, -1)
     check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
-    (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
+    with call.given.reading.over_the_reals():
+        a, b = _integers(call, 0, 2, -2), _integers(call, 1, 3, -1)
+        (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
     return [_as_integers(made)]
 
 
 def integer_convolution(call: OperatorCall) -> Sequence[Value]:
     """ConvInteger: the convolution of levels less their zero points, those of w along its outputs."""
-    x, w = _integers(call, 0, 2, 0), _integers(call, 1, 3, 0)
     check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
-    (made,) = convolution.convolution(inner_call(call, "Conv", [x, w]))
+    with call.given.reading.over_the_reals():
+        x, w = _integers(call, 0, 2, 0), _integers(call, 1, 3, 0)
+        (made,) = convolution.convolution(inner_call(call, "Conv", [x, w]))
     return [_as_integers(made)]
 
 
-def _of_two(combine: Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]) -> Operator:
+def _of_two(
+    combine: Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure],
+    size: Callable[[float, float], float],
+) -> Operator:
+    """An operator of two values, computed in float32 on terms of this size."""
+
     def operator(call: OperatorCall) -> Sequence[Value]:
-        return [quantised_result(call, combine(real_input(call, 0), real_input(call, 3)), 6, inside=True)]
+        with call.given.reading.over_the_reals():
+            made = combine(real_input(call, 0), real_input(call, 3))
+        terms = size(requantising.size_of(call, 0), requantising.size_of(call, 3))
+        return [quantised_result(call, made, 6, requantising.of_terms(call, terms, 6), inside=True)]
 
     return operator
 
@@ -199,8 +238,15 @@ def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
     def operator(call: OperatorCall) -> Sequence[Value]:
         if call.integer("channels_last", 0):
             raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
-        (made,) = read(inner_call(call, name, [real_input(call, 0)], ("channels_last",)))
-        return [quantised_result(call, made, 3, inside=inside)]
+        with call.given.reading.over_the_reals():
+            given = real_input(call, 0)
+            (made,) = read(inner_call(call, name, [given], ("channels_last",)))
+        summed = prod(call.integers("kernel_shape") or given.shape[2:]) if name.endswith("AveragePool") else 0
+        size = requantising.size_of(call, 0) * max(1.0, abs(call.real("alpha", 0.01)))
+        missed = requantising.of_terms(call, size, 3, summed=summed)
+        if missed is not None and name == "Sigmoid":
+            missed += 2.002 * MISSED  # twice of what is assumed of functions up to 1; its slope is below 1
+        return [quantised_result(call, made, 3, missed, inside=inside)]
 
     return operator
 
@@ -209,9 +255,11 @@ def joined_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearConcat: scale and zero point of the result, then every tensor with its own."""
     if len(call.inputs) < 5 or len(call.inputs) % 3 != 2:
         raise UnreadableError(f"{len(call.inputs)} inputs", _AGAIN)
-    given = [real_input(call, at) for at in range(2, len(call.inputs), 3)]
-    (made,) = shapes.concat(inner_call(call, "Concat", given))
-    return [quantised_result(call, made, 0)]
+    places = range(2, len(call.inputs), 3)
+    with call.given.reading.over_the_reals():
+        (made,) = shapes.concat(inner_call(call, "Concat", [real_input(call, at) for at in places]))
+    missed = requantising.of_terms(call, requantising.together(call, places), 0)
+    return [quantised_result(call, made, 0, missed)]
 
 
 def checked(read: Operator, attributes: Sequence[str], fewest: int, most: int) -> Operator:
@@ -241,14 +289,14 @@ _STANDARD: dict[str, Operator] = {
 _MICROSOFT: dict[str, Operator] = {
     "DequantizeLinear": checked(dequantize, ("axis", "block_size"), 2, 3),
     "QGemm": checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
-    "QLinearAdd": checked(_of_two(elementwise.add), (), 7, 8),
+    "QLinearAdd": checked(_of_two(elementwise.add, add), (), 7, 8),
     "QLinearAveragePool": checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
     "QLinearConcat": checked(joined_levels, ("axis",), 5, 10_000),
     "QLinearGlobalAveragePool": checked(
         _of_one("GlobalAveragePool", pooling.global_average_pool), ("channels_last",), 5, 5
     ),
     "QLinearLeakyRelu": checked(_of_one("LeakyRelu", functions.leaky_relu), ("alpha",), 4, 5),
-    "QLinearMul": checked(_of_two(elementwise.multiply), (), 7, 8),
+    "QLinearMul": checked(_of_two(elementwise.multiply, mul), (), 7, 8),
     "QLinearSigmoid": checked(_of_one("Sigmoid", curves.OPERATORS["Sigmoid"]), (), 4, 5),
     "QuantizeLinear": checked(quantize, ("axis", "block_size"), 2, 3),
 }

@@ -41,6 +41,10 @@ class Scores:
 Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels | Masked | Hidden
 
 
+Front: TypeAlias = Literal["exact", "once"]
+"""Nothing, or no more than the value and its quotient by a scale."""
+
+
 @dataclass(frozen=True)
 class OperatorCall:
     """A node with its inputs evaluated (None: left out).
@@ -48,7 +52,8 @@ class OperatorCall:
     Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
     constant among the inputs is, as a runtime has it, not the real number that it is here. `kinds` are the types of
     the inputs' entries, where they are known, and `alone` says which of them no other node reads; `unread` are the
-    outputs that no node reads.
+    outputs that no node reads. Where the first input of a quantiser is known exactly, or is one of the graph, `front`
+    says what a runtime rounds of the number that it makes a level of, and `plain` gives values without radii.
     """
 
     node: NodeProto
@@ -63,6 +68,8 @@ class OperatorCall:
     kinds: Sequence[int | None] = ()
     alone: Sequence[bool] = ()
     unread: Sequence[int] = ()
+    front: Front | None = None
+    plain: Callable[[Affine], Affine] | None = None
 
     def attribute(self, name: str) -> AttributeProto | None:
         """An attribute, None where it is absent."""

@@ -16,7 +16,7 @@ on either side of a threshold nearby: it is refused there, because no one can sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +41,10 @@ _NEARBY = 2.0**-20
 """How far, relative to its size, a runtime may have rounded a constant that it computed."""
 _SMALL = 2.0**-100
 """Quotients that are smaller may underflow."""
+ROUNDINGS = 8
+"""Between a value, or an integer, and the number that a runtime rounds to a level: at most so many."""
+SLACK = 1.001
+"""For (1 + d)^k - 1 in place of k d, and for what is rounded here."""
 _MOST_KINDS, _AT_ONCE = 1 << 16, 1 << 18
 """Different quantisers of one constant that are read, and how many of its numbers become integers at a time."""
 
@@ -55,7 +59,11 @@ TYPES: dict[int, tuple[int, int]] = {
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What a quantiser does to every entry of a value, all of the value's shape; see `levels.Quantised`."""
+    """What a quantiser does to every entry of a value, all of the value's shape; see `levels.Quantised`.
+
+    `missed` is how far a runtime may be off in front of the rounding, where that is known; else it is what the division
+    by the scale makes of a value in the arithmetic of the reading.
+    """
 
     scale: Array
     zero: Array
@@ -63,18 +71,40 @@ class Steps:
     high: Array
     shift: Array
     rounding: Rounding = Rounding.HALF_EVEN
+    missed: float | None = None
 
     def of_variable(self, call: OperatorCall, x: Affine) -> Quantised:
         """The levels of a value that depends on the input, the first of the node's inputs."""
         scale, zero, low, high, shift = (
             a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high, self.shift)
         )
-        made = Quantised(x, scale, zero, low, high, shift, self.rounding)
+        made = Quantised(x, scale, zero, low, high, shift, self.rounding, self._missed(call))
         if not (call.alone and call.alone[0]):
             return made
         if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
             return made  # a runtime may round the ends of a Clip to other levels
-        return _without_bend(made, x)
+        return _without_bend(made, x, call.plain)
+
+    def _missed(self, call: OperatorCall) -> Array:
+        """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value.
+
+        Of a value without a radius (`front`) the quotient is off by a share of itself. Where the level is not cut off,
+        it is at most one more than the levels reach; and where it is, so is the computed one (see `requantising`).
+        """
+        reading = call.given.reading
+        if self.missed is not None or not reading.unit or call.front == "exact":
+            return np.array([self.missed or 0.0])
+        zero, scale = np.abs(self.zero).reshape(-1), self.scale.reshape(-1)
+        tiny = 8.0 * reading.tiny * (1.0 + scale)
+        if call.front is None:
+            return np.asarray(zero * scale * (2.0 * reading.unit) + tiny)
+        reach = np.maximum(np.abs(self.low), np.abs(self.high)).reshape(-1) + 1.0 + 2.0 * zero
+        share = reach * relative(reading.rounds)
+        if not (share < 0.25).all():
+            raise UnreadableError(
+                "a quantiser of so many levels that float32 does not tell them apart", "use fewer bits"
+            )
+        return np.asarray(share * scale + tiny)
 
     def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
         """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
@@ -89,6 +119,8 @@ class Steps:
 
         Unless the quotient is tiny: then it may count as zero.
         """
+        if self.missed is not None:
+            return en.enclose(x.value, en.add_up(x.radius, np.full(x.shape, self.missed)))
         if not reading.unit:
             return x
         size, short = np.abs(x.value) + x.radius, np.frexp(self.scale)[0] == 0.5
@@ -128,7 +160,7 @@ def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array
     return least.astype(np.float64), int(((low != least) & (high != most)).sum())
 
 
-def _without_bend(made: Quantised, x: Affine) -> Quantised:
+def _without_bend(made: Quantised, x: Affine, plain: Callable[[Affine], Affine] | None) -> Quantised:
     """The same levels, of what stands in front of a ReLU or Clip."""
     if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
         return made
@@ -145,7 +177,12 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
             steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
             made = cut(made, steps.certain(whole, rounded=False)[0])
     x.parts[0].units.reading.neurons -= x.size
-    return replace(made, argument=inner)
+    return replace(made, argument=inner if plain is None else plain(inner))
+
+
+def relative(rounds: float, summed: int = 0) -> float:
+    """By which share of itself a number is off that a runtime makes a level of, with `summed` terms added up."""
+    return (ROUNDINGS + summed) * rounds * SLACK
 
 
 def ends_of_clip(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
@@ -217,10 +254,11 @@ def quantised(
     place: tuple[int, int] = (1, 0),
     *,
     inside: bool = False,
+    missed: float | None = None,
 ) -> Levels | Whole:
     """Levels of ONNX; `place` are the axis and block size along which the parameters lie.
 
-    `inside` says that the zero point is added in front of the rounding.
+    `inside` says that the zero point is added in front of the rounding, `missed` is as in `Steps`.
     """
     if isinstance(x, Scores):
         x = x.value
@@ -232,7 +270,7 @@ def quantised(
     by_entry, shift = (along(a, shape, *place) for a in (scale, zero))
     before, shift = (shift, np.zeros(shape)) if inside else (np.zeros(shape), shift)
     low, high = (np.full(shape, float(end)) - shift for end in ends)
-    steps = Steps(by_entry, before, low, high, shift)
+    steps = Steps(by_entry, before, low, high, shift, missed=missed)
     if isinstance(x, Masked | Hidden):
         raise UnreadableError("minus infinity is quantised", "mask behind the quantiser")
     if isinstance(x, Enclosure):

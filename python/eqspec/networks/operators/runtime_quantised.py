@@ -22,8 +22,9 @@ from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
-from eqspec.networks.operators import comparisons, elementwise, matrix_products, softmax
+from eqspec.networks.operators import comparisons, elementwise, matrix_products, requantising, softmax
 from eqspec.networks.operators.linear_quantisation import (
+    as_computed,
     check_accumulator,
     checked,
     inner_call,
@@ -105,11 +106,13 @@ def real_product(call: OperatorCall) -> Sequence[Value]:
     """MatMulIntegerToFloat: A, B, the scale of each, the zero point of each, bias."""
     check_accumulator(call, call.value(0), 4, call.value(1), 5, None, axis=-1)
     factors = []
-    for at, axis in ((0, -2), (1, -1)):
-        scale = scales(call, at + 2)
-        zero = zeros(call, at + 4, scale)
-        factors.append(dequantised(call.value(at), scale, zero, (axis, 0), call.number(at + 2)))
-    (made,) = matrix_products.matmul(inner_call(call, "MatMul", factors))
+    with call.given.reading.over_the_reals():
+        for at, axis in ((0, -2), (1, -1)):
+            scale = scales(call, at + 2)
+            zero = zeros(call, at + 4, scale)
+            factors.append(dequantised(call.value(at), scale, zero, (axis, 0), call.number(at + 2)))
+        (product,) = matrix_products.matmul(inner_call(call, "MatMul", factors))
+    made = as_computed(call, product, 2, 3)
     assert isinstance(made, Affine | Enclosure)
     return [elementwise.add(made, call.number(6)) if call.has(6) else made]
 
@@ -130,16 +133,18 @@ def softmax_of_levels(call: OperatorCall) -> Sequence[Value]:
         )
     given = real_input(call, 0)
     (made,) = softmax.softmax(replace(inner_call(call, "Softmax", [given], ("opset",)), opset=opset))
-    return [quantised_result(call, made.value if isinstance(made, Scores) else made, 3)]
+    return [quantised_result(call, made.value if isinstance(made, Scores) else made, 3, None)]
 
 
 def chosen_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearWhere: a mask, then X, Y and the result with scale and zero point each."""
-    x, y = real_input(call, 1), real_input(call, 4)
-    (made,) = comparisons.where(inner_call(call, "Where", [call.value(0), x, y]))
+    with call.given.reading.over_the_reals():
+        x, y = real_input(call, 1), real_input(call, 4)
+        (made,) = comparisons.where(inner_call(call, "Where", [call.value(0), x, y]))
     like = call.value(1) if isinstance(call.value(1), Levels) else call.value(4)
     named = replace(call, inputs=[like, *call.inputs[1:]])
-    return [quantised_result(named, made, 7)]
+    missed = requantising.of_terms(call, requantising.together(call, (1, 4)), 7)
+    return [quantised_result(named, made, 7, missed)]
 
 
 OPERATORS: dict[str, Operator] = {

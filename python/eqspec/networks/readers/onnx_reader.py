@@ -25,6 +25,7 @@ from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.exact_floats import ExactFloats
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.masked import Hidden, Masked
@@ -59,9 +60,9 @@ from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
-from eqspec.networks.readers.steps import steps_of
+from eqspec.networks.readers.steps import Steps, steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import FLOAT32, IN_INTEGERS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
+from eqspec.networks.roundoff import FLOAT32, OF_LEVELS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
 from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, unbounded
 from eqspec.networks.units import Reading, Units
 
@@ -105,8 +106,8 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
             return network
     path = reading.graph.path
     for node in reading.graph.nodes:
-        if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
-            message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
+        if node.op_type in OF_LEVELS:
+            message = "runtimes compute it in several ways, of which not all are float32 arithmetic"
             fix = "compare the file with QuantizeLinear and DequantizeLinear (QDQ), or compare it in 'real'"
             raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
@@ -114,8 +115,18 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if short or given:
         name = repr(short[0]) if short else given[0]
         raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+    rounded, enough = _rounded(reading, content, exactly=True)
+    return rounded if enough else _rounded(reading, content, exactly=False)[0]
+
+
+def _rounded(reading: _Reading, content: bytes, *, exactly: bool) -> tuple[Network, bool]:
+    """The network with radii for what float32 rounds, but for what it has `exactly`; and whether these are enough.
+
+    They are not where more is rounded with these radii than was counted without, as a sum at the edge of 24 bits.
+    """
+    path = reading.graph.path
     # Which functions are seen in a graph depends on whether it rounds, so the roundings are counted where it does.
-    counted = replace(reading, roundoff=Roundoff(float(FLOAT32.unit), missed=MISSED))
+    counted = replace(reading, roundoff=_roundoff(float(FLOAT32.unit), exactly=exactly))
     seen = counted.network(content)
     endless = next((curve for step in seen.steps if (curve := unbounded(step.function)) is not None), None)
     if endless is not None:
@@ -125,7 +136,13 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
         unit = counted.roundoff.gamma()
     except UnreadableError as error:
         raise NetworkError(path, error.message, fix=error.fix) from error
-    return replace(reading, roundoff=Roundoff(unit, missed=MISSED)).network(content)
+    again = replace(reading, roundoff=_roundoff(unit, exactly=exactly))
+    made = again.network(content)
+    return made, again.roundoff.gamma() <= unit
+
+
+def _roundoff(unit: float, *, exactly: bool) -> Roundoff:
+    return Roundoff(unit, missed=MISSED, exactly=ExactFloats() if exactly else None)
 
 
 def read_rounded(
@@ -177,6 +194,15 @@ def _as_declared(value: Affine, one: Input) -> Affine | Levels:
     return nearest.meaning(1.0, 0.0) if one.kind == TensorProto.BOOL else nearest
 
 
+def _of_rounding(made: Steps, unit: float) -> str:
+    """What float32 rounds, in words."""
+    exact = sum(step.exact for step in made.steps)
+    if exact == len(made.steps):
+        return "float32 rounds nothing: all sums and products are exact"
+    rounds = f"float32 rounds: each sum and product may be off by {unit:.2g} of its terms"
+    return f"{rounds}; {exact} of {len(made.steps)} steps are exact" if exact else rounds
+
+
 def _places(ports: Sequence[Port]) -> str:
     """Which entries of the vector of all inputs each input has."""
     ends = list(accumulate(port.size for port in ports))
@@ -203,7 +229,10 @@ class _Reading:
             names = " and ".join(repr(port.name) for port in ports)
             notes.append(f"the first axis of input {names} (size {self.batch}) is the batch; one sample is read")
         unit = self.roundoff.unit
-        units = Reading(unit, self.roundoff.precision.tiny if unit else 0.0, self.roundoff.missed)
+        precision = self.roundoff.precision
+        units = Reading(
+            unit, precision.tiny if unit else 0.0, self.roundoff.missed, float(precision.unit) if unit else 0.0
+        )
         inputs = units.new(sum(port.size for port in ports), "identity", [], plain=True)
         if inputs.size > MAX_VALUE:
             raise self._error(
@@ -222,7 +251,8 @@ class _Reading:
             notes.append(f"{inner} is not left out: the outputs are no logits")
         if isinstance(result, Levels):
             notes.append("the outputs are levels of a quantiser, as integers")
-            result = result.meaning(1.0, 0.0)
+            with units.over_the_reals():  # integers, which are not rounded
+                result = result.meaning(1.0, 0.0)
         if isinstance(result, np.ndarray):
             raise self._error("the output holds integers", None, "export the scores themselves")
         if isinstance(result, Masked | Hidden):
@@ -230,6 +260,7 @@ class _Reading:
         if isinstance(result, Enclosure):
             result = af.constant(inputs, result)
         self._check_output(result)
+        result = self.roundoff.result(result)
         try:
             made = steps_of(inputs, result)
         except TooLargeError as error:
@@ -239,7 +270,7 @@ class _Reading:
         largest: tuple[LargestIntermediate, ...] = ()
         if self.roundoff.unit:
             largest = tuple(self.roundoff.largest_intermediate(units) for units in made.sources)
-            notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
+            notes.append(_of_rounding(made, self.roundoff.unit))
             if any(is_assumed(step.function) for step in made.steps):
                 notes.append(f"assumed of float32: {ASSUMPTION}")
         elif not all(step.exact for step in made.steps):
@@ -281,9 +312,10 @@ class _Reading:
         values = ValueStore(graph.nodes, graph.output_name)
         begin = 0
         for one, shape in zip(graph.inputs, self.shapes, strict=True):
-            sample = af.select(inputs, begin + np.arange(prod(shape)).reshape(shape))
-            sample = self.roundoff.given(sample)
-            values.keep(one.name, _as_declared(sample, one))
+            places = begin + np.arange(prod(shape)).reshape(shape)
+            whole = one.levels is not None  # an integer, which is not rounded to float32
+            sample = af.select(inputs, places, started=not whole)
+            values.keep(one.name, _as_declared(sample if whole else self.roundoff.given(sample), one))
             begin += prod(shape)
         types = Types(graph)
         waiting, branches = deque(graph.nodes), 0
@@ -398,7 +430,8 @@ class _Reading:
         try:
             call = self.roundoff.before(call)
             found = unary.recognised(call)
-            results = self.roundoff.after(call, operator(call) if found is None else found)
+            results = operator(self.roundoff.plain(call)) if found is None else found
+            results = self.roundoff.after(call, results, function=found is not None)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
