@@ -51,6 +51,7 @@ REFUSALS: dict[str, str] = {
     r"windows of .* do not fit": "windows larger than what they lie on, of which only a rounding up makes one",
     r"runtimes may take either|where runtimes differ": "which entry is the nearest, or stands beyond a border",
     r"are the largest depends|order of what it gives": "places of sorted entries, which jump, or of no order",
+    r"one side of complex numbers": "the inverse of a spectrum of one side is another matrix",
     r"has no spatial axes": "images without entries",
     r"the batch": "a batch of fixed size whose samples meet",
 }
@@ -99,6 +100,9 @@ REFERENCE_BUGS = (
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (
+    Bug("BlackmanWindow", "its numbers are those of float32, also of double"),
+    Bug("HammingWindow", "its numbers are those of float32, also of double"),
+    Bug("MeanVarianceNormalization", "the variance of entries that are equal may be negative"),
     Bug("GroupNormalization", "it is computed in float32, also of double"),
     Bug("BatchNormalization", "what it learns is written over initialisers that other nodes use", training=True),
     Bug("Gelu", "its tanh form has constants of float32, also of double"),

@@ -12,6 +12,7 @@ from conformance.quantising import QUANTISED
 from conformance.sequences import SEQUENCES
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
+from conformance.spectral import SPECTRAL, in_place, remainder
 from conformance.truth import TRUTH
 
 
@@ -21,7 +22,7 @@ def _either(one: Generator, other: Generator) -> Generator:
 
 GENERATORS: dict[str, Generator] = {
     **ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL, **TRUTH, **PRODUCTS,
-    **SEQUENCES,
+    **SEQUENCES, **SPECTRAL,
     "IsInf": never("IsInf"), "IsNaN": never("IsNaN"),
 }  # fmt: skip
 GENERATORS |= {kind: _either(COUNTING[kind], TRUTH[kind]) for kind in COUNTING.keys() & TRUTH.keys()}
@@ -30,11 +31,14 @@ GENERATORS["ReduceProd"] = _either(COUNTING["ReduceProd"], PRODUCTS["ReduceProd"
 GENERATORS["Atan"] = _either(SMOOTH["Atan"], composed)
 GENERATORS["Softmax"] = _either(ARITHMETIC["Softmax"], _either(masked_softmax, hidden_softmax))
 GENERATORS["GridSample"] = sampled
+GENERATORS["Einsum"] = _either(PRODUCTS["Einsum"], in_place)
+GENERATORS["Mod"] = _either(COUNTING["Mod"], remainder)
 GENERATORS["OneHot"] = _either(COUNTING["OneHot"], counted)
 GENERATORS["TopK"] = lambda g: top(g) if g.opset < 11 or g.chance(0.5) else COUNTING["TopK"](g)
 """Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {
     **COUNTED_SINCE,
+    "BlackmanWindow": 17, "DFT": 17, "HammingWindow": 17, "HannWindow": 17, "STFT": 17,
     "And": 7, "Atan": 7, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9, "Equal": 11, "Greater": 9,
     "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7, "Xor": 7, "Celu": 12, "Compress": 9,
     "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9, "Expand": 8, "GRU": 7,

@@ -126,10 +126,29 @@ def _masks() -> dict[str, Case]:
     return found
 
 
+def _spectra() -> dict[str, Case]:
+    """Fourier transforms and their windows."""
+    step, length = np.array(2), np.array(6)
+    windows = {"HannWindow": {}, "HammingWindow": {"periodic": 0}, "BlackmanWindow": {"periodic": 1}}
+    return {
+        "dft": ([node("DFT", ["x"], "y", onesided=1)], {}, (1, 6, 1), 17),
+        "dft of another length": ([node("DFT", ["x", "n"], "y", axis=2)], {"n": np.array(5)}, (1, 2, 3, 2), 17),
+        "dft back": ([node("DFT", ["x", "", "a"], "y", inverse=1)], {"a": np.array(-2)}, (1, 7, 2), 20),
+        "stft": ([node("STFT", ["x", "s", "w"], "y")], {"s": step, "w": numbers(1, 2, 3, 4)}, (1, 9, 1), 17),
+        "stft without a window": (
+            [node("STFT", ["x", "s", "", "n"], "y", onesided=0)], {"s": step, "n": length}, (1, 8, 1), 17,
+        ),
+        **{
+            kind: ([node(kind, ["n"], "w", **chosen), node("Mul", ["x", "w"], "y")], {"n": length}, (1, 6), 17)
+            for kind, chosen in windows.items()
+        },
+    }  # fmt: skip
+
+
 def _tensor(number: np.float32) -> Any:
     from onnx import numpy_helper
 
     return numpy_helper.from_array(np.array([number], np.float32), "")
 
 
-COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks()}
+COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks(), **_spectra()}

@@ -53,6 +53,12 @@ CASES: dict[str, onnx.ModelProto] = {
         [node("Relu", ["x"], "r"), node("Cast", ["r"], "b", to=BOOL), node("Cast", ["b"], "y", to=FLOATS)],
         CONSTANTS, 1, 3,
     ),
+    **{
+        f"a remainder of a division by {divisor}": of(
+            [node("Mod", ["x", "d"], "y", fmod=1)], {"d": np.array(divisor, np.float32)}, 1, 3
+        )
+        for divisor in (0.75, -0.5, 6.25)
+    },
     "a choice of constants": of(
         [node("Greater", ["x", "c"], "a"), node("Where", ["a", "c", "zero"], "y")], CONSTANTS, 1, 3
     ),

@@ -7,16 +7,18 @@ left as it is, and refused by its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
 from eqspec.networks.expansion import (
+    attention,
     classifiers,
     composed,
     formulas,
     fused,
+    fused_by_shape,
     softmax_by_hand,
     support_vectors,
     two_classes,
@@ -24,9 +26,10 @@ from eqspec.networks.expansion import (
 )
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
+from eqspec.networks.expansion.in_place import InPlace
 from eqspec.networks.onnx_tensor import UnreadableError
 
-__all__ = ["EXPANDED", "GELU_DOMAIN", "UnexpandedError", "expanded"]
+__all__ = ["EXPANDED", "GELU_DOMAIN", "IN_PLACE", "UnexpandedError", "expanded"]
 
 _STANDARD = {**composed.EXPANSIONS, **formulas.EXPANSIONS}
 _EXPANSIONS = {
@@ -37,7 +40,37 @@ _EXPANSIONS = {
 }
 
 
-EXPANDED = frozenset(f"{domain}.{name}" if domain not in ("", "ai.onnx") else name for domain, name in _EXPANSIONS)
+IN_PLACE: dict[tuple[str, str], Callable[[InPlace], None]] = {
+    **{
+        (domain, name): expand
+        for domain in ("", "ai.onnx")
+        for name, expand in (
+            ("Attention", attention.attention),
+            ("CenterCropPad", fused_by_shape.center_crop_or_pad),
+            ("MeanVarianceNormalization", fused_by_shape.mean_variance_normalization),
+            ("RotaryEmbedding", attention.rotary_embedding),
+            ("SimplifiedLayerNormalization", fused_by_shape.simplified_layer_normalization),
+        )
+    },
+    **{
+        ("com.microsoft", name): expand
+        for name, expand in (
+            ("Attention", attention.packed_attention),
+            ("EmbedLayerNormalization", fused_by_shape.embed_layer_normalization),
+            ("FusedMatMul", fused_by_shape.fused_matmul),
+            ("MultiHeadAttention", attention.multi_head_attention),
+            ("SimplifiedLayerNormalization", fused_by_shape.simplified_layer_normalization),
+            ("SkipLayerNormalization", fused_by_shape.skip_layer_normalization),
+            ("SkipSimplifiedLayerNormalization", fused_by_shape.skip_layer_normalization),
+        )
+    },
+}
+"""Those that are written out while the graph is evaluated, because their form depends on shapes (`in_place`)."""
+
+
+EXPANDED = frozenset(
+    f"{domain}.{name}" if domain not in ("", "ai.onnx") else name for domain, name in (*_EXPANSIONS, *IN_PLACE)
+)
 """The operators that are written out, by name with their domain."""
 
 

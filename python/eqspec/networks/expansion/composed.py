@@ -55,11 +55,21 @@ def logarithm_of_sum(pieces: Pieces, node: NodeProto) -> None:
     _sum_of(pieces, node, "Exp" if node.op_type == "ReduceLogSumExp" else None, "Log")
 
 
+def layer_normalization(pieces: Pieces, node: NodeProto) -> None:
+    """LayerNormalization: onnxruntime writes it into files of opsets before 17, which have none, with its meaning."""
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    if pieces.opset < 17:
+        copy.domain, pieces.changed = "com.microsoft", True
+    pieces.nodes.append(copy)
+
+
 def _axes(given: dict[str, Any]) -> dict[str, Any]:
     return {"axes": given["axes"]} if "axes" in given else {}
 
 
 EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], None]] = {
+    "LayerNormalization": layer_normalization,
     "Mean": mean,
     "ReduceL1": absolute_sum,
     "ReduceLogSum": logarithm_of_sum,

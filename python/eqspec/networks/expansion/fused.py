@@ -18,28 +18,6 @@ from eqspec.networks.onnx_tensor import UnreadableError
 _UNFUSED = "save the model without optimisations (graph_optimization_level ORT_DISABLE_ALL)"
 
 
-def fused_matmul(pieces: Pieces, node: NodeProto) -> None:
-    """FusedMatMul: alpha A' B', where a constant may be transposed."""
-    given = attributes(node, ("alpha", "transA", "transB", "transBatchA", "transBatchB"))
-    counts(node, (2, 2), (1, 1))
-    if given.get("transBatchA", 0) or given.get("transBatchB", 0):
-        raise UnreadableError("a product with transposed batches", _UNFUSED)
-    factors = []
-    for name, turned in zip(node.input, (given.get("transA", 0), given.get("transB", 0)), strict=True):
-        if not turned:
-            factors.append(name)
-            continue
-        stored = pieces.tensors.get(name)
-        if stored is None or len(stored.dims) < 2:
-            raise UnreadableError("a product with a transposed value", _UNFUSED)
-        order = list(range(len(stored.dims)))
-        factors.append(pieces.add(node, "Transpose", [name], perm=[*order[:-2], order[-1], order[-2]]))
-    alpha = float(given.get("alpha", 1.0))
-    made = pieces.add(node, "MatMul", factors, node.output[0] if alpha == 1 else "")
-    if alpha != 1:
-        pieces.add(node, "Mul", [made, pieces.constant(np.array(alpha, np.float32), made)], node.output[0])
-
-
 def fused_gemm(pieces: Pieces, node: NodeProto) -> None:
     """FusedGemm: Gemm and a function."""
     numbers = ("alpha", "beta", "transA", "transB")
@@ -47,7 +25,7 @@ def fused_gemm(pieces: Pieces, node: NodeProto) -> None:
     given = attributes(node, (*numbers, *named))
     counts(node, (2, 3), (1, 1))
     made = pieces.add(node, "Gemm", node.input, **{n: given[n] for n in numbers if n in given})
-    parameters = [given[n] for n in ("activation_alpha", "activation_beta", "activation_gamma") if n in given]
+    parameters = {n: float(given[f"activation_{n}"]) for n in ("alpha", "beta", "gamma") if f"activation_{n}" in given}
     _function(pieces, node, made, str(given.get("activation", "")), parameters)
 
 
@@ -60,26 +38,38 @@ def fused_convolution(pieces: Pieces, node: NodeProto) -> None:
     made = pieces.add(node, "Conv", inputs, **{n: given[n] for n in windows if n in given})
     if len(node.input) > 3 and node.input[3]:
         made = pieces.add(node, "Add", [made, node.input[3]])
-    _function(pieces, node, made, str(given.get("activation", "")), list(given.get("activation_params", ())))
+    name = str(given.get("activation", ""))
+    numbers = list(map(float, given.get("activation_params", ())))
+    names = _PARAMETERS.get(name, ("low", "high"))
+    if len(numbers) > len(names):
+        raise UnreadableError(f"the activation {name!r} with {len(numbers)} parameters", _UNFUSED)
+    _function(pieces, node, made, name, dict(zip(names, numbers, strict=False)))
 
 
-_PARAMETERS = {"LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "Elu": ("alpha",)}
+_PARAMETERS = {
+    "Elu": ("alpha",),
+    "HardSigmoid": ("alpha", "beta"),
+    "LeakyRelu": ("alpha",),
+    "Selu": ("alpha", "gamma"),
+    "ThresholdedRelu": ("alpha",),
+}
 
 
-def _function(pieces: Pieces, node: NodeProto, value: str, name: str, parameters: list[float]) -> None:
+def _function(pieces: Pieces, node: NodeProto, value: str, name: str, parameters: dict[str, float]) -> None:
     """The function behind a product or a convolution."""
     output = node.output[0]
     if name in ("", "Identity"):
         pieces.add(node, "Identity", [value], output)
     elif name in ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign"):
         pieces.add(node, name, [value], output)
-    elif name in _PARAMETERS and len(parameters) == len(_PARAMETERS[name]):
-        pieces.add(node, name, [value], output, **dict(zip(_PARAMETERS[name], map(float, parameters), strict=True)))
-    elif name == "Clip" and len(parameters) == 2 and pieces.opset >= 11:
-        ends = [pieces.constant(np.array(end, np.float32), output) for end in parameters]
+    elif name in _PARAMETERS and parameters.keys() == {*_PARAMETERS[name]}:
+        pieces.add(node, name, [value], output, **parameters)
+    elif name == "Clip" and [*parameters] == ["low", "high"] and pieces.opset >= 11:
+        ends = [pieces.constant(np.array(end, np.float32), output) for end in parameters.values()]
         pieces.add(node, "Clip", [value, *ends], output)
     else:
-        raise UnreadableError(f"the activation {name!r} with {len(parameters)} parameters", _UNFUSED)
+        given = f"the activation {name!r} with the parameters {', '.join(parameters) or 'none'}"
+        raise UnreadableError(given, _UNFUSED)
 
 
 def quick_gelu(pieces: Pieces, node: NodeProto) -> None:
@@ -112,7 +102,6 @@ EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], Any]] = {
     "FastGelu": lambda pieces, node: _gelu(pieces, node, "tanh"),
     "FusedConv": fused_convolution,
     "FusedGemm": fused_gemm,
-    "FusedMatMul": fused_matmul,
     "Gelu": lambda pieces, node: _gelu(pieces, node, "none"),
     "QuickGelu": quick_gelu,
 }

@@ -28,6 +28,7 @@ from eqspec.networks.operators import (
     recurrent,
     reductions,
     relu,
+    remainders,
     resizing,
     runtime_quantised,
     scattering,
@@ -35,14 +36,15 @@ from eqspec.networks.operators import (
     shapes,
     softmax,
     sorting,
+    spectra,
     varying_masks,
 )
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
     batch_normalization, casting, comparisons, constant, convolution, curves, einsum, elementwise, functions,
-    grid_sampling, matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu, resizing,
-    scattering, selection, shapes, softmax, sorting,
+    grid_sampling, matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu,
+    remainders, resizing, scattering, selection, shapes, softmax, sorting, spectra,
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
@@ -72,7 +74,6 @@ OF_INTEGERS = level_operators.OF_INTEGERS
 
 REFUSED: dict[str, tuple[str, str]] = {
     "NonZero": ("its result has a shape that depends on the input", "use a mask that is multiplied"),
-    "Scan": ("a loop over a sequence is not read", "unroll the loop when exporting"),
     "Unique": ("its result has a shape that depends on the input", "end the model before it"),
     "NonMaxSuppression": ("its result has a shape that depends on the input", "end the model before it, at the scores"),
 }

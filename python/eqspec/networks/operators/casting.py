@@ -15,7 +15,7 @@ from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import ABSOLUTE, Curve, Curves
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.masked import Hidden, Masked
@@ -48,6 +48,10 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         levels = _whole(a) if kind in WHOLES and isinstance(a, Affine) else None
         if levels is not None and integer_arithmetic.holds(kind, levels):
             return [levels]
+        if wide and isinstance(a, Affine) and call.kind(0) in (*FLOATS, None):
+            message = "a cast to integers drops what is behind the point; beyond 2^31 it stands for the last of them"
+            call.notes.append(f"Cast {call.node.output[0]!r}: {message}")
+            return [_towards_zero(a)]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
@@ -78,6 +82,14 @@ def _places(a: Affine) -> Levels | None:
     else:
         return None
     return Levels.of(Computed(made), a.shape, low, high)
+
+
+def _towards_zero(a: Affine) -> Levels:
+    """Any real number without what is behind its point. What leaves 32 bits has no meaning that runtimes agree on."""
+    most = _MOST_PLACES - 1
+    limited, floor = af.curve(a, Curves.all(clip(-most, most))), Curves.all(Curve("floor"))
+    up, down = (af.curve(af.relu(side), floor) for side in (limited, af.negate(limited)))
+    return Levels.of(Computed(af.add(up, af.negate(down))), a.shape, -int(most), int(most))
 
 
 def _whole(a: Affine) -> Levels | None:

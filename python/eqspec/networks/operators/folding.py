@@ -8,6 +8,8 @@ that move them, compare them or cut them to whole numbers are exact, and only wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
 
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
@@ -24,9 +28,9 @@ from eqspec.networks.operators import integer_range
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 
 EXACT = frozenset({
-    "Ceil", "Compress", "Equal", "EyeLike", "Floor", "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "IsInf",
-    "IsNaN", "Less", "LessOrEqual", "OneHot", "ReverseSequence", "Round", "ScatterElements", "ScatterND", "Sign",
-    "Tile", "Trilu", "Where",
+    "ArgMax", "ArgMin", "Ceil", "Compress", "Equal", "EyeLike", "Floor", "GatherElements", "GatherND", "Greater",
+    "GreaterOrEqual", "Hardmax", "IsInf", "IsNaN", "Less", "LessOrEqual", "NonZero", "OneHot", "ReverseSequence",
+    "Round", "ScatterElements", "ScatterND", "Sign", "Tile", "TopK", "Trilu", "Where",
 })  # fmt: skip
 """Operators whose result on exact real numbers is exact, whatever type holds them."""
 _RANDOM = ("Random", "Bernoulli", "Multinomial")
@@ -48,6 +52,8 @@ def fold(call: OperatorCall) -> list[Value]:
     """The results of a node on constants. UnreadableError where they cannot be told exactly."""
     node = call.node
     real = [v for v in call.inputs if isinstance(v, Enclosure)]
+    if node.op_type == "Range" and len(real) == len(call.inputs) == 3:
+        return [_real_range(call, real)]
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
@@ -114,6 +120,19 @@ def _check_range(call: OperatorCall) -> None:
     if delta == 0:
         raise UnreadableError("a range of steps of 0", "export the model again")
     check_value((max(0, -(-(limit - start) // delta)),))
+
+
+def _real_range(call: OperatorCall, ends: Sequence[Enclosure]) -> Enclosure:
+    """start + i delta up to the limit, as many as real numbers say: exact ones alone, since a rounding may add one."""
+    if call.rounded or call.given.unit or any(e.error is not None or e.value.size != 1 for e in ends):
+        raise UnreadableError("Range is computed of real constants, and its rounding is not known", _FOLD)
+    start, limit, delta = (Fraction(float(e.value.reshape(()))) for e in ends)
+    if delta == 0:
+        raise UnreadableError("a range of steps of 0", "export the model again")
+    count = max(0, ceil((limit - start) / delta))
+    check_value((count,))
+    steps = constants.multiply(en.exactly(np.arange(count, dtype=np.float64)), en.exactly(float(delta)))
+    return constants.add(steps, en.exactly(float(start)))
 
 
 def _value(found: NDArray[Any], real: bool, node: NodeProto) -> Value:

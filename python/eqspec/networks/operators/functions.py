@@ -102,7 +102,10 @@ def _larger_error(a: Enclosure, b: Enclosure) -> en.Array | None:
 
 
 def maximum_of(value: Affine, groups: Indices) -> Affine:
-    """The largest of each group (m, n) of flat entries, -1 for none: a tree of maxima of two."""
+    """The largest of each group (m, n) of flat entries, -1 for none: a tree of maxima of two.
+
+    A mask such as -1e9 is what is added to, never what something is added to: no digits of the other would be left.
+    """
     value = af.rearrange(value, lambda p: p.reshape(-1))
     while groups.shape[1] > 1:
         half = -(-groups.shape[1] // 2)
@@ -110,6 +113,9 @@ def maximum_of(value: Affine, groups: Indices) -> Affine:
         first = np.full_like(second, NONE)
         first[:, : groups.shape[1] - half] = groups[:, half:]
         both = (first != NONE) & (second != NONE) & (first != second)
+        size = np.abs(value.bias.value)
+        turned = both & (size[second] >= _LARGE) & (size[first] < _LARGE)
+        first, second = np.where(turned, second, first), np.where(turned, first, second)
         place = np.where(both, np.cumsum(both).reshape(both.shape) - 1, NONE)
         kept = np.where(second != NONE, second, first)
         there = kept != NONE

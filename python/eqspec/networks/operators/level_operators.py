@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Joined, Levels, Through, limited
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError, Whole
@@ -130,6 +132,8 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     given, kind = _given(call), call.integer("to", 0)
     if kind in FLOATS:
         return [given.meaning(1.0, 0.0)]
+    if kind == TensorProto.BOOL:
+        return [_is_not_zero(call, given)]
     if integer_arithmetic.holds(kind, given):
         return [given]
     low, high = TYPES.get(kind, (0, -1))
@@ -137,6 +141,15 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         fix = "cast them to a type that holds them all, or to a float type"
         raise UnreadableError(f"integers of {given.low} to {given.high} are cast to type number {kind}", fix)
     return [replace(given, low=low, high=high)]
+
+
+def _is_not_zero(call: OperatorCall, given: Levels) -> Affine:
+    """Integers as truth values, 0 or 1: whether they are not zero. Language models have their masks so."""
+    if call.given.unit:
+        message = "what floats make of a comparison near its threshold is not described"
+        raise UnreadableError(message, "compare it in 'real'")
+    sign = af.curve(given.meaning(1.0, 0.0), Curves.all(Curve("sign")))
+    return af.curve(sign, Curves.all(ABSOLUTE))
 
 
 OPERATORS: dict[str, Operator] = {

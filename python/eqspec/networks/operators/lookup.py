@@ -30,6 +30,8 @@ from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
+_ANY = 2**30
+"""What may be so large is limited by nothing but its type."""
 _MOST = 20_000
 """Comparisons, one for each row of the table and place that is looked up."""
 
@@ -47,8 +49,7 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
     if places.low < -size or places.high >= size:
-        message = f"places from {places.low} to {places.high} in a table of {size} rows"
-        raise UnreadableError(message, "store the places, or limit them to the table")
+        places = _within(call, places, size)
     numbers = np.arange(places.low, places.high + 1)
     _check_count(places, size)
     made = _rows(places, table.rearranged(lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
@@ -59,6 +60,17 @@ def gather(call: OperatorCall) -> Sequence[Value]:
         return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
 
     return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+
+
+def _within(call: OperatorCall, places: Levels, size: int) -> Levels:
+    """Places that may be any integers, as those of the table. What is known to leave it is refused."""
+    if size < 1 or -_ANY < places.low < -size or size <= places.high < _ANY:
+        message = f"places from {places.low} to {places.high} in a table of {size} rows"
+        raise UnreadableError(message, "store the places, or limit them to the table")
+    message = f"{call.node.output[0]!r} is looked up in a table of {size} rows: places beyond it, at which"
+    call.notes.append(f"{message} runtimes fail, stand for the nearest one")
+    least, most = max(places.low, -size), min(places.high, size - 1)
+    return replace(limited(places, least, most), low=least, high=most)
 
 
 def _check_count(places: Levels, size: int) -> None:

@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from eqspec.networks import affine as af
+from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
@@ -46,19 +47,22 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
         total = pooling.mean(af.curve(x, Curves.all(_OF_FUNCTIONS[kind])), groups, np.ones(len(groups), int), shape)
         assert isinstance(total, Affine)
         return [af.curve(total, Curves.all(Curve("sqrt"))) if kind == "ReduceL2" else total]
-    if kind in _OF_FUNCTIONS:
-        return folding.fold(call)
+    if isinstance(x, en.Enclosure) and kind in _OF_FUNCTIONS:
+        sizes = constants.multiply(x, x) if kind != "ReduceL1" else en.enclose(np.abs(x.value), x.error)
+        sum_of = pooling.mean(sizes, groups, np.ones(len(groups), int), shape)
+        assert isinstance(sum_of, en.Enclosure)
+        return [constants.square_root(sum_of) if kind == "ReduceL2" else sum_of]
     if kind in ("ReduceMean", "ReduceSum"):
         count = groups.shape[1] if kind == "ReduceMean" else 1
         return [pooling.mean(x, groups, np.full(len(groups), count), shape)]
     if kind == "ReduceProd":
-        return [_product(x, groups, shape)] if isinstance(x, Affine) else folding.fold(call)
+        return [multiplied(x, groups, shape)] if isinstance(x, Affine) else folding.fold(call)
     if isinstance(x, Affine):
         return [functions.reduced(x, groups, shape, largest=kind == "ReduceMax")]
     return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
 
 
-def _product(x: Affine, groups: Indices, shape: tuple[int, ...]) -> Affine:
+def multiplied(x: Affine, groups: Indices, shape: tuple[int, ...]) -> Affine:
     """Products of groups (m, n) of flat entries: a tree of products of two."""
     value = af.rearrange(x, lambda _: groups)
     while (count := value.shape[1]) > 1:

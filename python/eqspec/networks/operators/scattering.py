@@ -3,7 +3,7 @@
 Each result is one entry of either value, so the operator is asked of the reference evaluator of the package onnx, on
 the positions of all entries. Where two updates have the same place runtimes choose; such a file is refused. Where they
 are added to what is there (reduction "add"), as messages are in networks over the edges of a graph, the result is a
-sum. Other reductions (mul, max, min) are refused on values that depend on the input.
+sum; it is a maximum, a minimum or a product with the other reductions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
-from eqspec.networks.operators import folding, pooling
+from eqspec.networks.operators import folding, functions, pooling, reductions
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of, concatenated
 
@@ -30,10 +30,10 @@ def scatter(call: OperatorCall) -> Sequence[Value]:
     found = call.attribute("reduction")
     reduction = b"none" if found is None or not found.s else found.s
     data, places, updates = call.real_value(0), call.whole(1), call.real_value(2)
-    if reduction == b"add":
-        return [_added(call, data, places, updates)]
+    if reduction in (b"add", b"max", b"min", b"mul"):
+        return [_reduced(call, data, places, updates, reduction.decode())]
     if reduction != b"none":
-        raise UnreadableError("it multiplies or compares what it puts in place", "write it with Mul, Max or Min")
+        raise UnreadableError(f"an unknown reduction {reduction!r}", "export the model again")
     values = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in (data, updates)]
     check_value(data.shape)
     before = np.arange(values[0].size, dtype=np.int64).reshape(data.shape)
@@ -45,9 +45,11 @@ def scatter(call: OperatorCall) -> Sequence[Value]:
     return [concatenated(values, positions)]
 
 
-def _added(call: OperatorCall, data: Affine | Enclosure, places: Whole, updates: Affine | Enclosure) -> Value:
-    """data, with every update added at its place, in which others may be added, too."""
-    if call.given.unit:
+def _reduced(
+    call: OperatorCall, data: Affine | Enclosure, places: Whole, updates: Affine | Enclosure, kind: str
+) -> Value:
+    """data, with every update added at its place, where others may be added, too; or compared, or multiplied."""
+    if call.given.unit and kind in ("add", "mul"):
         raise UnreadableError("in which order float32 adds them is left to a runtime", "compare it in 'real'")
     targets = _targets(call, data.shape, places)
     if targets.shape != updates.shape:
@@ -64,6 +66,11 @@ def _added(call: OperatorCall, data: Affine | Enclosure, places: Whole, updates:
     order = np.argsort(flat, kind="stable")
     within = np.arange(flat.size) - np.repeat(np.cumsum(counts) - counts, counts)
     read[flat[order], 1 + within] = size + order
+    if kind in ("max", "min"):
+        return functions.reduced(af.stack(values), read, data.shape, largest=kind == "max")
+    if kind == "mul":
+        values.append(af.constant(call.given, Enclosure(np.ones(1))))
+        return reductions.multiplied(af.stack(values), np.where(read == NONE, size + flat.size, read), data.shape)
     return pooling.mean(af.stack(values), read, np.ones(size, int), data.shape)
 
 

@@ -33,7 +33,7 @@ def taken(node: NodeProto, given: Sequence[Value | None], number: int) -> list[N
         raise UnreadableError(f"{name} does not fit the node", _AGAIN)
     own = _own(branch)
     new = {old: f"{old}/eqspec branch {number}" for old in own}
-    made = written_out(branch, new, UnreadableError("a branch with branches inside", _AGAIN))
+    made = written_out(branch, new)
     ends = zip(branch.output, node.output, strict=True)
     return made + [helper.make_node("Identity", [new.get(a.name, a.name)], [b]) for a, b in ends if b]
 

@@ -20,7 +20,7 @@ from eqspec.networks.operators.quantising import TYPES
 from eqspec.networks.readers import onnx_definition, onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
-from eqspec.networks.readers.onnx_places import PLACES, use_of
+from eqspec.networks.readers.onnx_places import PLACES, TAKING, Use, use_of
 
 _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
 
@@ -134,6 +134,9 @@ def _input(
         raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
     unknown = sum(isinstance(d, str) for d in shape)
     if unknown > 1 or len(shape) == unknown:
+        open_one = next((d for d in shape[1:] if isinstance(d, str) and d != "?"), "NAME")
+        fix += f"; python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx --dim_param {open_one} "
+        fix += "--dim_value N writes a file with N entries there"
         raise NetworkError(path, f"{shown}: the number of features is not fixed", fix=fix)
     size = 1
     for d in (d for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, int)):
@@ -173,6 +176,8 @@ def _levels(
         notes.append(f"{message} (0 for a half)")
         return 0, 1
     use = use_of(value.name, nodes, tables) if whole and kind in PLACES else None
+    if whole and kind in PLACES and use is None and readers and all(node.op_type in TAKING for node in readers):
+        use = Use(None, only_cast=False)  # branches, and operators on the way, tell whether they can
     if use is not None and use.rows is not None:
         message = f"input {value.name!r} holds places in a table: a point of a region stands for the nearest integers"
         notes.append(f"{message} ({-use.rows} to {use.rows - 1}, negative ones from the end, ties to the even one)")

@@ -8,14 +8,13 @@ result, one entry of its first axis, goes along as an input behind those that th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
-from eqspec.networks.readers.onnx_bodies import made_in, written_out
+from eqspec.networks.readers.onnx_bodies import made_in, stacked, written_out
 
 _AGAIN = "export the model again"
 _DONE = "eqspec_rounds"
@@ -51,7 +50,7 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
     for place, output in enumerate(node.output[carried:]):
         if output:
             names = node.input[2 + carried + place :: added] if added else []
-            made += _stacked(list(names), output, number, opset)
+            made += stacked(names, output, number, opset)
     return made
 
 
@@ -77,7 +76,7 @@ def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried:
         helper.make_node("Constant", [], [new[name]], value=numpy_helper.from_array(value))
         for name, value in zip(inputs[:2], start, strict=True)
     ]
-    made += written_out(body, new, UnreadableError("a loop with branches or loops inside", _AGAIN))
+    made += written_out(body, new)
     ends = [new.get(value.name, value.name) for value in body.output]
     rest = NodeProto()
     rest.CopyFrom(node)
@@ -86,14 +85,3 @@ def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried:
     rest.attribute.extend(a for a in node.attribute if a.name == "body")
     rest.attribute.append(helper.make_attribute(_DONE, rounds + 1))
     return [*made, rest]
-
-
-def _stacked(names: list[str], output: str, number: int, opset: int) -> list[NodeProto]:
-    """What the rounds gave, one behind the other along a new first axis."""
-    given: dict[str, Any] = {"axes": [0]} if opset < 13 else {}
-    made, parts = list[NodeProto](), [f"{output}/eqspec part {number} {i}" for i in range(len(names))]
-    axes = [f"{output}/eqspec axes {number}"] if opset >= 13 else []
-    if axes:
-        made.append(helper.make_node("Constant", [], axes, value=numpy_helper.from_array(np.array([0]))))
-    made += [helper.make_node("Unsqueeze", [a, *axes], [b], **given) for a, b in zip(names, parts, strict=True)]
-    return [*made, helper.make_node("Concat", parts, [output], axis=0)]

@@ -47,9 +47,9 @@ from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scor
 from eqspec.networks.readers import (
     batches,
     inner_softmax,
-    onnx_branches,
     onnx_definition,
     onnx_graph,
+    onnx_in_place,
     onnx_loops,
     onnx_model,
     onnx_refused,
@@ -58,6 +58,7 @@ from eqspec.networks.readers import (
 )
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
+from eqspec.networks.readers.onnx_lists import Lists
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import Steps, steps_of
@@ -70,7 +71,11 @@ MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, Memor
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
 
-MOST_BRANCHES = 1_000
+MOST_BRANCHES = 2_000
+_MOST_WRITTEN_OUT = 100_000
+"""Nodes that stand in place of others, in all: a loop in a loop multiplies them."""
+_LATE = ("Gelu", "LayerNormalization", "RMSNormalization")
+"""Operators that onnxruntime had in a domain of its own, or writes for older opsets than they are of."""
 READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
@@ -88,13 +93,17 @@ def read(
     gives integers of a quantiser.
     """
     graph = onnx_graph.load(path, content, output, dequantised)
-    failures: list[NetworkError] = []
-    for reading in batches.readings(graph.inputs):
+    failures: list[tuple[int, NetworkError]] = []
+    for sample in batches.readings(graph.inputs):
+        reading = _Reading(graph, *sample)
         try:
-            return replace(_read(_Reading(graph, *reading), content, arithmetic), chosen=output)
+            return replace(_read(reading, content, arithmetic), chosen=output)
         except NetworkError as error:
-            failures.append(error)
-    raise failures[0] from failures[-1] if len(failures) > 1 else None
+            failures.append((len(reading.reached), error))
+    # A model that makes no sense by samples fails early; what stands in the way of its whole input is the cause.
+    _, cause = max(failures, key=lambda failure: failure[0])
+    last = failures[-1][1]
+    raise cause from (None if cause is last else last)
 
 
 def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
@@ -219,6 +228,8 @@ class _Reading:
     batch: int | None
     roundoff: Roundoff = field(default_factory=Roundoff)
     samples: int = 1
+    reached: list[str] = field(default_factory=list)
+    """The operators that were evaluated."""
 
     def network(self, content: bytes) -> Network:
         graph, notes = self.graph, [*self.graph.notes]
@@ -317,15 +328,18 @@ class _Reading:
             sample = af.select(inputs, places, started=not whole)
             values.keep(one.name, _as_declared(sample if whole else self.roundoff.given(sample), one))
             begin += prod(shape)
-        types = Types(graph)
+        types, lists = Types(graph), Lists()
         waiting, branches = deque(graph.nodes), 0
         while waiting:
             node = types.named(waiting.popleft())
-            given = [self._input(name, values, node) for name in node.input]
-            if node.op_type in ("If", "Loop") and node.domain in STANDARD:
+            given = [None if name in lists else self._input(name, values, node) for name in node.input]
+            if onnx_in_place.concerns(node, lists):
                 branches += 1
-                waiting.extendleft(reversed(self._branch(node, given, branches, values)))
+                made = self._in_place(node, given, types.kinds(node), branches, lists, values)
+                waiting.extendleft(reversed(made))
                 continue
+            if any(name in lists for name in node.input):
+                raise self._error("it reads a list of tensors", node, "export the tensors by themselves")
             operator = self._operator(node, given)
             try:
                 rounded = types.enter(node, given)
@@ -338,6 +352,7 @@ class _Reading:
             )  # fmt: skip
             results = self._evaluate(operator, call)
             types.leave(node, results)
+            self.reached.append(node.op_type)
             with self._limited(node):
                 for name, value in zip(node.output, results, strict=False):
                     values.keep(name, value)
@@ -346,25 +361,32 @@ class _Reading:
             raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
         return self._input(graph.output_name, values, None)  # type: ignore[return-value]
 
-    def _branch(
-        self, node: NodeProto, given: Sequence[Value | None], number: int, values: ValueStore
+    def _in_place(
+        self,
+        node: NodeProto,
+        given: Sequence[Value | None],
+        kinds: Sequence[int | None],
+        number: int,
+        lists: Lists,
+        values: ValueStore,
     ) -> Sequence[NodeProto]:
-        """The nodes that stand in place of an If, or of the next round of a Loop."""
+        """The nodes that stand in place of an If, the next round of a Loop, a fused operator or one on lists."""
         try:
-            if node.op_type == "If":
-                made = onnx_branches.taken(node, given, number)
-            else:
-                made = onnx_loops.unrolled(node, given, number, self.graph.opset)
+            rounding = bool(self.roundoff.missed)
+            made, held = onnx_in_place.written_out(
+                node, given, kinds, number, self.graph.opset, lists, rounding=rounding
+            )
             for inner in made:
                 if not onnx_loops.done(inner):
                     onnx_definition.check(inner, self.graph.opset)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except MALFORMED as error:
-            raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
-        if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
+            raise self._error(f"the node cannot be written out ({error})", node, "export the model again") from error
+        lists.written += len(made)
+        if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES or lists.written > _MOST_WRITTEN_OUT:
             raise self._error("too many branches or rounds of loops, or nodes in one", node, SMALLER)
-        values.expect(made)
+        values.expect([*made, NodeProto(input=held)])
         values.used(node)
         return made
 
@@ -397,7 +419,7 @@ class _Reading:
 
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
-        late = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # standard since opset 20, and written so before
+        late = node.domain == GELU_DOMAIN and node.op_type in _LATE
         name = node.op_type if standard else f"{node.domain}.{node.op_type}"
         operator = OPERATORS.get(node.op_type) if standard or late else None
         operator = operator or QUANTISING.get(name)

@@ -30,19 +30,18 @@ _PACKED = (
     "its weights are packed bits, and which precision a runtime multiplies them in is left to it",
     "quantise with quant_format=QuantFormat.QDQ: DequantizeLinear of 4 bits in blocks, in front of a MatMul, is read",
 )
+_BLOCKS = (
+    "its channels lie in blocks that suit the processor on which the file was written",
+    "save the model with graph_optimization_level ORT_ENABLE_EXTENDED or below",
+)
 _CHANNELS_LAST = (
     "its channels stand behind the places",
     "convert the model without qonnx-to-channels-last",
 )
 _SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
-_NORMS = ("it divides by a norm of values that depend on the input, which is a product", "normalise before the model")
 _CHOICE = ("which entries it gives depends on the input", "end the model before it, at the scores")
 _BENT_WINDOWS = ("where its windows lie depends on values", "replace it by a Conv, or end the model before it")
-_SPECTRA = (
-    "its sines and cosines stand nowhere in the file",
-    "write it as a Conv or MatMul with stored sines and cosines",
-)
-_LISTS = ("a list of tensors is no tensor", "export the tensors by themselves, without splits to lists and loops")
+_SPECTRA = ("which frequencies it takes together follows from rounded numbers", "store the matrix in the file")
 _IMAGES = (
     "a compressed image is no vector of numbers",
     "give the model pixels, and leave the decoding out of the file",
@@ -69,10 +68,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
     **dict.fromkeys(("ArgMax", "ArgMin", "Hardmax", "com.microsoft.SampleOp"), _CHOICE),
     **dict.fromkeys(("DeformConv",), _BENT_WINDOWS),
-    **dict.fromkeys(("DFT", "STFT", "MelWeightMatrix"), _SPECTRA),
-    **dict.fromkeys(
-        ("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceInsert", "SplitToSequence"), _LISTS
-    ),
+    "MelWeightMatrix": _SPECTRA,
     **dict.fromkeys(("ai.onnx.contrib.DecodeImage", "ai.onnx.contrib.EncodeImage", "ImageDecoder"), _IMAGES),
     **dict.fromkeys(("If", "SequenceMap", "OptionalHasElement"), _SEQUENCE),
     **dict.fromkeys(
@@ -97,14 +93,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
     "qonnx.custom_op.channels_last.AveragePool": _CHANNELS_LAST,
-    "MeanVarianceNormalization": _NORMS,
-    **dict.fromkeys(
-        (
-            "com.microsoft.Attention", "com.microsoft.MultiHeadAttention", "com.microsoft.SkipLayerNormalization",
-            "com.microsoft.EmbedLayerNormalization", "com.microsoft.GroupQueryAttention",
-        ),
-        _ATTENTION,
-    ),
+    "com.microsoft.GroupQueryAttention": _ATTENTION,
     "NonMaxSuppression": _CHOICE,
     "MaxRoiPool": _CHOICE,
     "RoiAlign": _CHOICE,
@@ -118,6 +107,8 @@ def reason(operator: str, domain: str) -> tuple[str, str] | None:
     name = operator if domain in ("", "ai.onnx") else f"{domain}.{operator}"
     if operator.startswith("TFL_Signal"):
         return _SIGNALS
+    if domain == "com.microsoft.nchwc":
+        return _BLOCKS
     if operator.lower() in ("deform_conv2d", "mmcvdeformconv2d", "mmcvmodulateddeformconv2d"):
         return _BENT_WINDOWS
     found = _OTHERS.get(name)

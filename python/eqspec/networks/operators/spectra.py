@@ -1,0 +1,175 @@
+"""DFT, STFT and the windows that belong to them: products with cosines and sines, as ONNX defines them.
+
+    X_k = sum over n of x_n e^(-2 pi i n k / N)        (inverse: + in the exponent, and 1 / N)
+
+A complex number is a last axis of two, a real one of one. STFT is the DFT of frames of a signal, each times a window.
+Cosines are enclosed: pi is known to a few units in the last place of a float64, and so is everything made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curve
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.matrices import check_size, check_value
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import curves
+from eqspec.networks.operators.matrix_products import multiply_matrices
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import apply, axis_of
+
+_AGAIN = "export the model again"
+_TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
+"""2 pi lies within 2^-51 of its float64."""
+
+
+def _exact_only(call: OperatorCall) -> None:
+    """Refuse it where what float32 rounds is proved; what is only compared with a runtime gets room in `_rounded`."""
+    if call.given.reading.missed:
+        message = "what float32 rounds in cosines and sines that a runtime makes differs from runtime to runtime"
+        raise UnreadableError(message, "compare it in 'real'")
+
+
+def _rounded(call: OperatorCall, made: Enclosure, length: int) -> Enclosure:
+    """Sines and cosines of a sum of so many terms, by which a runtime misses each where its type rounds."""
+    if not call.given.unit:
+        return made
+    return en.enclose(made.value, en.add_up(made.radius, np.full(made.shape, (2 * length + 64) * call.given.unit)))
+
+
+def _turns(numerators: Array, denominator: int) -> tuple[Enclosure, Enclosure]:
+    """Cosine and sine of 2 pi n / d."""
+    share = constants.divide(en.exactly(numerators), en.exactly(float(denominator)))
+    angle = constants.multiply(share, _TWO_PI)
+    cosine, sine = (curves.of(Curve(name), angle) for name in ("cos", "sin"))
+    assert isinstance(cosine, Enclosure)
+    assert isinstance(sine, Enclosure)
+    return cosine, sine
+
+
+def _matrix(count: int, parts: int, length: int, results: int, *, inverse: bool) -> Enclosure:
+    """What takes (entries, real and imaginary) to (frequencies, real and imaginary), both flat."""
+    check_size((count * parts, 2 * results))
+    cosine, sine = _turns(np.arange(length, dtype=np.float64), length)
+    turn = np.outer(np.arange(count), np.arange(results)) % length
+    sign = en.exactly(1.0 if inverse else -1.0)
+    real, up = (part.rearranged(lambda a: a[turn]) for part in (cosine, sine))
+    up = constants.multiply(up, sign)
+    rows = [(real, up), (constants.negate(up), real)][:parts]  # of the real part, and of the imaginary one
+    value = np.zeros((count, parts, results, 2))
+    error = np.zeros_like(value)
+    for part, row in enumerate(rows):
+        for place, made in enumerate(row):
+            value[:, part, :, place], error[:, part, :, place] = made.value, made.radius
+    found = en.enclose(value.reshape(count * parts, -1), error.reshape(count * parts, -1))
+    return constants.divide(found, en.exactly(float(length))) if inverse else found
+
+
+def _real(value: Affine | Enclosure) -> Value:
+    return value
+
+
+def dft(call: OperatorCall) -> Sequence[Value]:
+    """DFT along an axis, which is an attribute before opset 20; the whole spectrum, or one side of it."""
+    _exact_only(call)
+    x = call.real_value(0)
+    rank = len(x.shape)
+    if rank < 2 or x.shape[-1] not in (1, 2):
+        raise UnreadableError(f"a signal of shape {x.shape}: its last axis has real and imaginary parts", _AGAIN)
+    axis = call.integer("axis", 1)
+    if call.opset >= 20:
+        axis = _one(call, 2) if call.has(2) else -2
+    axis = axis_of(axis, rank)
+    inverse, onesided = bool(call.integer("inverse", 0)), bool(call.integer("onesided", 0))
+    if axis == rank - 1 or (onesided and (inverse or x.shape[-1] == 2)):
+        raise UnreadableError("a spectrum of one side of complex numbers, or along their parts", _AGAIN)
+    length = _one(call, 1) if call.has(1) else x.shape[axis]
+    if length < 1:
+        raise UnreadableError(f"a spectrum of {length} entries", _AGAIN)
+    count, parts = min(length, x.shape[axis]), x.shape[-1]
+    results = length // 2 + 1 if onesided else length
+    rest = (*x.shape[:axis], *x.shape[axis + 1 : -1])
+    check_value((*rest, results, 2))
+
+    def rows(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        return np.moveaxis(a, axis, -2)[..., :count, :].reshape(-1, count * parts)
+
+    matrix = _rounded(call, _matrix(count, parts, length, results, inverse=inverse), length)
+    made = _product(apply(_real(x), rows), matrix)
+    return [apply(made, lambda a: np.moveaxis(a.reshape(*rest, results, 2), -2, axis))]
+
+
+def _product(rows: Value, matrix: Enclosure) -> Affine | Enclosure:
+    assert isinstance(rows, Affine | Enclosure)
+    return multiply_matrices(rows, matrix)
+
+
+def _one(call: OperatorCall, index: int) -> int:
+    found = call.whole(index)
+    if found.size != 1:
+        raise UnreadableError(f"input {index} is {found.size} numbers", _AGAIN)
+    return int(found.reshape(()))
+
+
+def stft(call: OperatorCall) -> Sequence[Value]:
+    """STFT of a signal (batch, length) or (batch, length, parts): (batch, frames, frequencies, 2)."""
+    _exact_only(call)
+    x, step = call.real_value(0), _one(call, 1)
+    if len(x.shape) not in (2, 3) or (len(x.shape) == 3 and x.shape[2] not in (1, 2)) or step < 1:
+        raise UnreadableError(f"a signal of shape {x.shape} in steps of {step}", _AGAIN)
+    batch, size, parts = x.shape[0], x.shape[1], x.shape[2] if len(x.shape) == 3 else 1
+    window = call.number(2) if call.has(2) else None
+    length = _one(call, 3) if call.has(3) else size if window is None else window.value.size
+    if (window is not None and window.shape != (length,)) or not 1 <= length <= size:
+        raise UnreadableError(f"frames of {length} of {size} entries", _AGAIN)
+    onesided = bool(call.integer("onesided", 1))
+    if onesided and parts == 2:
+        raise UnreadableError("a spectrum of one side of complex numbers", _AGAIN)
+    frames, results = 1 + (size - length) // step, length // 2 + 1 if onesided else length
+    check_value((batch, frames, max(length * parts, 2 * results)))
+    places = np.arange(frames)[:, None] * step + np.arange(length)
+    matrix = _rounded(call, _matrix(length, parts, length, results, inverse=False), length)
+    if window is not None:
+        matrix = constants.multiply(matrix, window.rearranged(lambda a: np.repeat(a, parts).reshape(-1, 1)))
+    rows = apply(_real(x), lambda a: a.reshape(batch, size, parts)[:, places, :].reshape(batch * frames, -1))
+    return [apply(_product(rows, matrix), lambda a: a.reshape(batch, frames, results, 2))]
+
+
+_WINDOWS = {
+    "BlackmanWindow": (Fraction(42, 100), Fraction(1, 2), Fraction(8, 100)),
+    "HammingWindow": (Fraction(25, 46), Fraction(21, 46), Fraction(0)),
+    "HannWindow": (Fraction(1, 2), Fraction(1, 2), Fraction(0)),
+}
+"""a - b cos(2 pi n / N) + c cos(4 pi n / N)."""
+
+
+def window(call: OperatorCall) -> Sequence[Value]:
+    """HannWindow, HammingWindow, BlackmanWindow: periodic, or symmetric."""
+    _exact_only(call)
+    size = _one(call, 0)
+    check_size((max(size, 0),))
+    over = size if call.integer("periodic", 1) else size - 1
+    if over < 1:
+        raise UnreadableError(f"a window of {size} entries", _AGAIN)
+    places = np.arange(size, dtype=np.float64)
+    total = en.exactly(np.zeros(size))
+    for factor, sign, turns in zip(_WINDOWS[call.node.op_type], (1, -1, 1), range(3), strict=True):
+        share = en.from_fractions([factor * sign])
+        total = constants.add(total, constants.multiply(share, _turns(places * turns, over)[0]))
+    return [_rounded(call, total, 1)]
+
+
+OPERATORS: dict[str, Operator] = {
+    "BlackmanWindow": window,
+    "DFT": dft,
+    "HammingWindow": window,
+    "HannWindow": window,
+    "STFT": stft,
+}
