@@ -35,4 +35,4 @@ class Deadline:
 
 
 ENDLESS = Deadline()
-"""For who has all the time there is."""
+"""The deadline of a writer that has all the time there is."""

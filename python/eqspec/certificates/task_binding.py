@@ -42,7 +42,7 @@ class Covered:
 
     @property
     def id(self) -> str:
-        """As in the spec."""
+        """Its name in the spec."""
         return self.task.id
 
     @property
@@ -74,7 +74,7 @@ class CoveredSearch:
 
     @property
     def id(self) -> str:
-        """As in the spec."""
+        """Its name in the spec."""
         return self.search.id
 
     @property

@@ -134,7 +134,7 @@ class Watch:
             pause(time.perf_counter() - began)
 
     def _news(self) -> tuple[list[str], list[str], list[str]]:
-        """As `_wait`, at once; there may be no news."""
+        """What `_wait` would return, at once; there may be no news."""
         try:
             names = spec_files(self._named)
         except InputError:  # the last spec of a folder is gone

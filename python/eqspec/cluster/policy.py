@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Limits:
-    """Times in seconds.
+    """How long legs and waits are, in seconds.
 
     A leg lasts up to `longest`. With many legs under way each should last `each` times their number, or the coordinator
     would not keep up: shares are made as large, and no more than one leg is called back in `each`, apart from a burst.

@@ -18,7 +18,7 @@ from eqspec.spec.numbers import NumberError
 _LOOKED_AT = 50
 """Rows that say what the first one is."""
 _CELLS_LOOKED_AT = 2_000_000
-"""Of wide tables, fewer rows are looked at."""
+"""The most cells that are looked at; of wide tables these are fewer rows."""
 _DELIMITERS = "\t;,"
 """The first that gives all rows as many cells: a comma may be that of a decimal."""
 

@@ -126,7 +126,7 @@ class _Places:
         self._moving: dict[str, MovingValue] = {search.variable: MovingForm(VARIABLE)}
 
     def all(self) -> list[Place]:
-        """Of the claim, then of the region."""
+        """The places of the claim, then those of the region."""
         return [*self._claim(self._facts.claim), *self._use(self._facts.use, self._scope, self._moving)]
 
     def _claim(self, claim: ast.Claim) -> Iterator[Place]:

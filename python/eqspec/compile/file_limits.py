@@ -14,23 +14,23 @@ from eqspec.spec.source_files import read_text
 
 MIB = 1 << 20
 MOST_TEXT_BYTES = 256 * MIB
-"""Of a csv file."""
+"""The largest csv file."""
 MOST_LINES = 5_000_000
-"""Of a csv file."""
+"""The most lines of a csv file."""
 MOST_LINE_CHARACTERS = 32 * MIB
-"""Of one line of a csv file."""
+"""The most characters in one line of a csv file."""
 MOST_COLUMNS = 1_000_001
-"""Of a csv file: as many as the language allows inputs, and a label."""
+"""The most columns of a csv file: as many as the language allows inputs, and a label."""
 MOST_JSON_BYTES = 64 * MIB
-"""Of a scaler in json."""
+"""The largest scaler in json."""
 MOST_JSON_VALUES = 3_000_000
-"""Numbers, lists and names in a scaler in json, a number with a name counts twice."""
+"""The most numbers, lists and names in a scaler in json; a number with a name counts twice."""
 MOST_ARRAY_BYTES = 1024 * MIB
-"""Of one array, as it lies in memory after it was unpacked."""
+"""The largest array, as it lies in memory after it was unpacked."""
 MOST_ARRAYS = 1000
-"""In one npz file."""
+"""The most arrays in one npz file."""
 MOST_HEADER_BYTES = 10_000
-"""In front of an array, where its type and shape stand."""
+"""The longest header of an array, where its type and shape stand."""
 
 
 def too_large(written: str, what: str, limit: str, span: Span | None, fix: str) -> Fault:

@@ -26,7 +26,7 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """As a spec writes it: float, fpga(12)."""
+        """The network as a spec writes it: float, fpga(12)."""
         inside = ", ".join(map(shown, self.values))
         return f"{self.binding.name}({inside})" if inside else self.binding.name
 

@@ -66,7 +66,7 @@ Function: TypeAlias = tuple[Path, str | None, Dequantised | None]
 what tells it from others.
 """
 _MOST_BOXES = 4
-"""Of a network that are compared with onnxruntime."""
+"""The most boxes on which a network is compared with onnxruntime."""
 
 
 class Pair(NamedTuple):

@@ -19,7 +19,7 @@ from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess
 
 _SECONDS = 0.7
-"""For the attack, which ends earlier where it gains nothing."""
+"""The time for the attack, which ends earlier where it gains nothing."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from eqspec.tasks.verdict import Verdict
 _SMALLEST = 1e-6
 """The least distance that is suggested: below it runtimes round."""
 _SECONDS = 0.3
-"""For the attack on all confidences."""
+"""The time for the attack on all confidences."""
 _EASIER = (2.5, 10)
 """Multiples of the first distance that are tried after it."""
 _TRIAL, _TRIALS = 0.25, 0.5
@@ -61,7 +61,7 @@ class Claims:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Of several claims: the one to be made, whether it is proved, and the first one if that is another."""
+    """The one of several claims to be made, whether it is proved, and the first one if that is another."""
 
     value: float | None
     proved: bool
@@ -130,7 +130,7 @@ def _confidence(place: Place, outputs: Outputs) -> float | None:
 
 
 def _rounded_up(number: float) -> float:
-    """To one digit."""
+    """The number rounded up to one digit."""
     if number <= 0.0:
         return 0.0
     digits = floor(log10(number))

@@ -72,7 +72,7 @@ class Data:
 
     @cached_property
     def mean(self) -> Floats:
-        """(I,)."""
+        """The mean of every column (I,)."""
         mean: Floats = self.values.mean(axis=0)
         return mean
 

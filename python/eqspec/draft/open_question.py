@@ -18,7 +18,7 @@ class Answer:
 
     @property
     def typed(self) -> str:
-        """As it is written behind a command."""
+        """The option as it is written behind a command."""
         value = self.value if self.value and not set(self.value) - _PLAIN else f"'{self.value}'"
         return f"{self.option} {value}"
 

@@ -19,7 +19,7 @@ from eqspec.draft.space import Inputs
 from eqspec.errors import InputError
 
 NONE = "none"
-"""As the only label: the column beside the inputs does not hold the classes of the outputs."""
+"""The only label that says that the column beside the inputs does not hold the classes of the outputs."""
 _COUNTED = "the outputs are only counted; names read better: outputs a, b, ..."
 
 

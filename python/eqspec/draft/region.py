@@ -49,7 +49,7 @@ def between(features: Sequence[str], lower: Sequence[ast.Expression], upper: Seq
 
 
 def spanned(features: Sequence[str], data: Data) -> ast.Box:
-    """From the smallest to the largest number of every column."""
+    """The box from the smallest to the largest number of every column."""
     low, high = map(drafted_numbers.exactly, data.lowest), map(drafted_numbers.exactly, data.highest)
     return between(features, list(low), list(high))
 

@@ -28,7 +28,7 @@ GRAIN = 2**28
 FINEST = 2**512
 """Beyond this grain numbers are longer than what they are worth."""
 ROUNDINGS = ("half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero")
-"""As the auditor numbers them (`audit/functions/levels`)."""
+"""The roundings in the order in which the auditor numbers them (`audit/functions/levels`)."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Levels:
         return self.size.denominator
 
     def text(self, _: Fraction, grain: int) -> str:
-        """As the kernel reads it, which multiplies it by the size."""
+        """The function as the kernel reads it, which multiplies it by the size."""
         size = _integer(self.size * grain)
         return f"levels {size} {self.zero} {self.least} {self.greatest} {self.rounding}"
 
@@ -127,7 +127,7 @@ def function(curve: Curve | None) -> Function:
 
 
 def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int) -> Canonical:
-    """Of two programs of steps."""
+    """The canonical pair of two programs of steps."""
     layers = unrolled(first, second, inputs)
     functions = [[(function(f), function(g)) for f, g in layer.functions] for layer in layers]
     held = [[(PLAIN, PLAIN)] * inputs]
@@ -173,7 +173,7 @@ def _layer(
 
 
 def _held(f: Function, g: Function) -> Holds:
-    """As what a neuron holds the functions of both networks: multiplied by one number where both bend."""
+    """What a neuron holds for the functions of both networks: multiplied by one number where both bend."""
     if isinstance(f, Bend) and isinstance(g, Bend):
         both = Held(Fraction(lcm(f.slopes.numerator, g.slopes.numerator)))
         return both, both

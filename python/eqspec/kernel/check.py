@@ -36,7 +36,7 @@ class Checked:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """As `eqspec audit --format json` has it."""
+        """The answer as `eqspec audit --format json` writes it."""
         return {"accepts": self.refused is None, "refused": self.refused, **self.fields}
 
     def said(self) -> list[tuple[str, str]]:

@@ -70,7 +70,7 @@ class Quantities:
 
 
 def commands(file: Bounded, quantities: Quantities, obligations: Sequence[int]) -> list[str]:
-    """Of a tree; `obligations` are the kernel's numbers of those of the certificate."""
+    """The commands of a tree; `obligations` are the kernel's numbers of those of the certificate."""
     tree = array(file, 2, 3 * limits.RECORDS, 3)
     records, leaves = subtrees(tree[:, 0].astype(int))
     todo = [(tuple(obligations), 0)]
@@ -111,7 +111,7 @@ def _fill(found: list[str], tries: list[tuple[int, int]], at: int) -> None:
 
 
 def subtrees(kinds: Array) -> tuple[list[int], list[int]]:
-    """Of a tree in preorder: how many records each node has with those below it, and how many leaves."""
+    """How many records each node of a tree in preorder has, with those below it, and how many leaves."""
     children = np.select([kinds == LEAF, kinds == ROUND], [0, 1], 2).tolist()
     records, leaves, stack = [1] * len(kinds), [1] * len(kinds), list[int]()
     for at in range(len(kinds) - 1, -1, -1):

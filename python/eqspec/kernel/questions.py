@@ -17,9 +17,9 @@ from eqspec.audit.rounding import Refused
 Group = tuple[tuple[int, int], ...]
 """Classes with weights."""
 MOST_SUMMED = 10
-"""Outputs of a distance in l1, each of which doubles the rows."""
+"""The most outputs of a distance in l1, each of which doubles the rows."""
 MOST_CLASSES = 64
-"""Of which one is put first: rows grow with their square, obligations with the third power."""
+"""The most classes of which one is put first: rows grow with their square, obligations with the third power."""
 SQUARINGS = 12
 """A margin t follows from a confidence where (1 - t / n)^n is large enough, n = 2 to this power."""
 MOST_GROUPED = 6

@@ -46,7 +46,7 @@ class Layer:
 
 @dataclass
 class Reads:
-    """Of one network: per layer and row the units that are read, and biases."""
+    """What one network reads: per layer and row the units, and the biases."""
 
     rows: list[list[tuple[dict[Unit, Fraction], Fraction]]] = field(default_factory=list)
     curves: list[list[Curve | None]] = field(default_factory=list)
@@ -92,7 +92,7 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list
 
 
 def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
-    """Of a program whose steps stand in these places."""
+    """What a program reads whose steps stand in these places."""
     place = {step: number for number, step in enumerate(order) if step is not None} | {INPUTS: INPUTS}
     found = Reads()
     for number in order:

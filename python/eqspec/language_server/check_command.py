@@ -66,7 +66,7 @@ class _Told(Monitor):
         self._done, self._last = 0, ("", -1)
 
     def started(self, task: Task) -> None:
-        """A task begins."""
+        """Note that a task begins."""
         self._tell(task.id, 0.0)
 
     def progress(self, task: Task, progress: Progress) -> None:

@@ -21,7 +21,7 @@ Ended: TypeAlias = Literal["timeout", "interrupted"]
 
 @dataclass(frozen=True)
 class Counts:
-    """Of one task: how many inputs were looked at, were hits in floats, were kept; and what was left out, and why."""
+    """How many inputs of one task were looked at, were hits in floats, were kept; and what was left out, and why."""
 
     task: str
     claim: str

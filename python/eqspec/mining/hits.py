@@ -27,7 +27,7 @@ _DRAWN, _ATTACKED, _WALKED = 2e8, 1e9, 4e8
 _MOST_DRAWN, _MOST_STARTS, _MOST_WALKERS = 100_000, 1000, 2000
 _STEPS = 100
 _LONGEST_STEP = 0.6
-"""Of a walk, in half widths of the box."""
+"""The longest step of a walk, in half widths of the box."""
 _CLEARLY = 0.01
 """Of the median score of what attacks found: what breaks the claim by less may not break it in float32."""
 _MOST_NUMBERS = 40_000_000

@@ -38,14 +38,14 @@ _SCALES = (1e-2, 0.1, 1.0, 10.0, 100.0, 1e3)
 _PER_SCALE = 24
 _CORNERS, _AXES, _IN_BOX = 16, 16, 16
 _MOST_NUMBERS = 1 << 22
-"""Of the points that are tried at a time."""
+"""The most numbers of the points that are tried at a time."""
 _PRECISIONS = {
     TensorProto.BFLOAT16: roundoff.BFLOAT16,
     TensorProto.FLOAT16: roundoff.FLOAT16,
     TensorProto.FLOAT: roundoff.FLOAT32,
     TensorProto.DOUBLE: roundoff.FLOAT64,
 }
-"""By element type, the coarsest first."""
+"""What each element type rounds, the coarsest first."""
 _FIX = (
     "export the model again with another opset, or without optimisations; and report it with the file, because either "
     "eqspec reads it wrongly or onnxruntime runs it wrongly"
@@ -81,7 +81,7 @@ class Comparison:
         self._session: Session | None = None
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
-        """With radii; none where it is not known what a runtime rounds."""
+        """The steps with radii; None where it is not known what a runtime rounds."""
         self._far = list[bool]()
         """Which of the points that were compared are far off, as far as can be told without radii."""
         try:

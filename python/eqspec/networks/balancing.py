@@ -35,7 +35,7 @@ _SQUARE = Curves.all(Curve("square"))
 MOST = 24
 """Exponents lie between -24 and 24, where c and d are floats."""
 _LEAST_RADIUS = 2.0**-10
-"""Of a factor, relative to its size: one that does not vary at the inputs that were tried may vary elsewhere."""
+"""The least radius of a factor, relative to its size: one that does not vary where it was tried may vary elsewhere."""
 _FURTHER = 8
 """How far exponents by bounds may lie from those of the inputs that were tried, which tells 2^-26 of a factor."""
 

@@ -19,7 +19,7 @@ from eqspec.networks.fixed_point import Ends, Integers
 
 Parameters: TypeAlias = Sequence[float]
 Enclosed: TypeAlias = Callable[[Ends, int, Parameters], Ends]
-"""Of intervals, in so many bits behind the point."""
+"""A function of intervals, in so many bits behind the point."""
 _EXTRA = 24
 """Bits more than asked for in which a function is composed of others."""
 

@@ -64,7 +64,7 @@ def nearest_scale(number: Fraction) -> float:
 
 
 def to_json(ends: Dequantised) -> dict[str, Any]:
-    """As plain data, scales exactly as text."""
+    """The ends as plain data, with scales as exact text."""
     made: dict[str, Any] = {"inputs": {name: _end(one) for name, one in ends.inputs}}
     return made if ends.output is None else {**made, "output": _end(ends.output)}
 

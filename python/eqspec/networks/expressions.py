@@ -75,7 +75,7 @@ class Lines:
         )
 
     def scaled(self, factor: Fraction) -> Lines:
-        """A multiple."""
+        """A multiple of it."""
         return Lines(self.knots, tuple(factor * s for s in self.slopes), factor * self.at_zero).simplified()
 
     def plus(self, other: Lines) -> Lines:
@@ -169,7 +169,7 @@ class Form:
         return Form.of([*self.terms, *other.terms])
 
     def scaled(self, factor: Interval) -> Form:
-        """A multiple."""
+        """A multiple of it."""
         return Form.of([(m, times(c, factor)) for m, c in self.terms])
 
     def multiplied(self, other: Form) -> Form:
@@ -178,7 +178,7 @@ class Form:
 
     @property
     def coefficients(self) -> dict[Monomial, Interval]:
-        """By monomial."""
+        """The coefficient of every monomial."""
         return dict(self.terms)
 
 

@@ -40,7 +40,7 @@ Ends: TypeAlias = tuple[Integers, Integers]
 _LARGEST_EXPONENT = 1 << 14
 _GUARD = 48
 _HALVINGS = 8
-"""Of an angle, before its tangent goes into a series."""
+"""How often an angle is halved before its tangent goes into a series."""
 _bit_length = np.frompyfunc(lambda n: int(n).bit_length(), 1, 1)
 _root = np.frompyfunc(lambda n: isqrt(int(n)), 1, 1)
 

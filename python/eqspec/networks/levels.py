@@ -197,7 +197,7 @@ class Computed:
         return self.integers.size
 
     def meaning(self, unit: Array, base: Array) -> Affine:
-        """Shifted and scaled."""
+        """The levels shifted and scaled."""
         integers = af.rearrange(self.integers, lambda p: p.reshape(-1))
         return meant(af.started(integers) if integers.exact else integers, unit, base)
 

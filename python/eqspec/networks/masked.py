@@ -27,7 +27,7 @@ class Masked:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the value."""
+        """The shape of the value."""
         return self.value.shape
 
     def rearranged(self, f: Callable[[NDArray[Any]], NDArray[Any]]) -> Masked:
@@ -45,7 +45,7 @@ class Hidden:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the value."""
+        """The shape of the value."""
         return self.shown.shape
 
     def rearranged(self, f: Callable[[NDArray[Any]], NDArray[Any]]) -> Hidden:

@@ -45,7 +45,7 @@ class Matching:
     deepened: bool = False
     silenced: bool = False
     steps: tuple[int, int, int] | None = None
-    """Of graphs that have not one structure: how many steps go together, of how many of each."""
+    """How many steps of two graphs of different structure go together, and how many each has."""
     of: str = "neurons"
     """What was moved."""
 
@@ -54,7 +54,7 @@ class Matching:
         return bool(counts or self.deepened or self.silenced or self.steps)
 
     def __str__(self) -> str:
-        """In words; empty if nothing was done."""
+        """What was done, in words; empty if nothing was."""
         counts = ((self.moved, "moved"), (self.scaled, "rescaled"), (self.merged, "merged"), (self.copied, "copied"))
         parts = [f"{count} {what}" for count, what in counts if count]
         if self.deepened:
@@ -195,7 +195,7 @@ def _of_one_depth(a: Layers, b: Layers, found: Matching) -> tuple[Layers, Layers
 
 
 def _simplified(layers: Layers, found: Matching, mergeable: bool) -> Layers:
-    """With its multiples merged and without layers that let everything through, if there are any."""
+    """The layers with multiples merged, and without those that let everything through."""
     shorter = layers
     if mergeable:
         shorter = silenced(shorter)

@@ -29,7 +29,7 @@ from eqspec.networks.program import Array, Step
 
 
 def distances(steps: Sequence[Step]) -> list[float]:
-    """Of levels next to each other, of every quantiser."""
+    """The distances of levels next to each other, of every quantiser."""
     curves = {curve for step in steps if isinstance(step.function, Curves) for curve in step.function.kinds}
     return sorted({curve.parameters[4] for curve in curves if curve.name == "quantiser"})
 

@@ -64,7 +64,7 @@ class Tile:
 
     @property
     def groups(self) -> int:
-        """G."""
+        """The number of groups, G."""
         return int(self.weight.shape[0])
 
     @property
@@ -74,12 +74,12 @@ class Tile:
 
     @property
     def positions(self) -> int:
-        """P."""
+        """The number of positions, P."""
         return int(self.index.shape[1])
 
     @property
     def taps(self) -> int:
-        """K."""
+        """The number of taps, K."""
         return int(self.index.shape[2])
 
     @property

@@ -56,9 +56,9 @@ class Quantiser:
     zero: float = 0.0
     wraps: bool = False
     unit: float | None = None
-    """Of the result; `scale` if it is left out."""
+    """The distance of two results; `scale` if it is left out."""
     base: float | None = None
-    """Of the result; `zero` if it is left out."""
+    """The level that stands for 0; `zero` if it is left out."""
 
     @classmethod
     def bipolar(cls, size: float) -> Quantiser:
@@ -73,7 +73,7 @@ class Quantiser:
 
     @property
     def curve(self) -> Curve:
-        """As the function of a row."""
+        """The quantiser as the function of a row."""
         unit = self.scale if self.unit is None else self.unit
         base = self.zero if self.base is None else self.base
         numbers = (self.scale, self.zero, self.low, self.high, unit, base, self.rounding.value, self.wraps)
@@ -162,7 +162,7 @@ def problem(parameters: Sequence[float]) -> str | None:
 
 
 def value(x: Array, parameters: Sequence[float]) -> Array:
-    """In floats."""
+    """What a quantiser makes of numbers, in floats."""
     scale, zero, low, high, unit, base, rounding, wraps = parameters
     levels = in_floats(x / scale + zero, Rounding(int(rounding)))
     if wraps:

@@ -98,7 +98,7 @@ def _opposite(layer: AffineLayer, reader: AffineLayer, i: int, j: int) -> bool:
 
 
 def _cosines(layer: AffineLayer) -> Array:
-    """Of the angles between rows, with their biases; 0 for rows of zeros."""
+    """The cosines of the angles between rows with their biases; 0 for rows of zeros."""
     rows = np.append(layer.weight, layer.bias[:, None], axis=1)
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(float).tiny)
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 0.5)

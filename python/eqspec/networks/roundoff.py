@@ -124,7 +124,7 @@ _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6
 """At least so many roundings are allowed for, as a LeakyRelu or a HardSigmoid makes by itself."""
 _IN_QUANTISERS = 8
-"""Of a reciprocal, a product and a sum in front of the level and a product behind it; the rest is slack."""
+"""A reciprocal, a product and a sum round in front of the level, and a product behind it; the rest is slack."""
 
 
 class Roundoff:

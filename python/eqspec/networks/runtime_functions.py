@@ -50,7 +50,7 @@ _BETWEEN = (
 )  # fmt: skip
 _MOST_BETWEEN = 10
 _LARGEST_OFFSET = 4.0
-"""Of a HardSwish, relative to its height: its line rounds at most 2 u (2 4 + 1) where it is not cut off."""
+"""The offset of a HardSwish, relative to its height: its line rounds at most 2 u (2 4 + 1) where it is not cut off."""
 
 
 def kinds(function: Function) -> Iterator[Curve]:

@@ -30,9 +30,9 @@ from eqspec.networks.network import Network, Port
 from eqspec.networks.readers import onnx_model
 
 _MOST_NUMBERS = 100_000_000
-"""Of a repeated input; a file with a larger fixed batch is not run."""
+"""The most numbers of a repeated input; a file with a larger fixed batch is not run."""
 _MOST_ANSWERED = 1 << 24
-"""Of the answers to a repeated input."""
+"""The most numbers of the answers to a repeated input."""
 _TYPES: dict[str, type[np.generic]] = {
     "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
     "tensor(int8)": np.int8, "tensor(int16)": np.int16, "tensor(int32)": np.int32, "tensor(int64)": np.int64,

@@ -20,11 +20,11 @@ from eqspec.networks.matrices import TooLargeError
 from eqspec.networks.program import Function
 
 MAX_NEURONS = 4_000_000
-"""Of a network that is no chain of fully connected layers. It is read and attacked; where its zonotopes do not
+"""The most neurons of a graph, which is read and attacked; where its zonotopes do not
 fit in the memory of the task, the core bounds it backwards."""
 
 MAX_PRODUCTS = 100_000_000
-"""Of such a network: the products of one evaluation, which are the entries of its steps as sparse matrices."""
+"""The most products of one evaluation of a graph, which are the entries of its steps as sparse matrices."""
 
 
 @dataclass(eq=False)

@@ -25,7 +25,7 @@ _TIE = 1e-9
 """Classes of f that are this close to the best one, relative to it, may count as the best."""
 
 Derivatives = tuple[Array, Array]
-"""With respect to the outputs of f and g, (N, O) each."""
+"""Derivatives with respect to the outputs of f and g, (N, O) each."""
 
 
 class Excess:

@@ -47,7 +47,7 @@ class NotebookMonitor(Monitor):
                 self._show("")
 
     def started(self, task: Task) -> None:
-        """A line more."""
+        """Show a line for a task."""
         with self._lock:
             self._running[task.id] = None
 
@@ -60,7 +60,7 @@ class NotebookMonitor(Monitor):
                 self._due = perf_counter() + _PATIENCE / 2
 
     def finished(self, task: Task, result: Result) -> None:  # noqa: ARG002
-        """A line less."""
+        """Remove the line of a task."""
         with self._lock:
             self._counted.add(task.id)
             self._running.pop(task.id, None)

@@ -30,7 +30,7 @@ def share(fraction: float) -> str:
 
 
 def value(number: float) -> str:
-    """Six significant digits."""
+    """A number to six significant digits."""
     return f"{number:.6g}"
 
 

@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 
 def outcome(result: Result) -> Outcome:
-    """Of a result."""
+    """What a result amounts to."""
     if result.reason is Reason.ERROR:
         return Outcome.BROKEN
     return {True: Outcome.PASSED, False: Outcome.FAILED, None: Outcome.UNDECIDED}[result.as_expected]

@@ -34,7 +34,7 @@ _GAP = 2
 _SAID = 24
 """Columns that are enough for what there is to say of a task: it goes on in further lines."""
 _MOST_NUMBERS = 32
-"""Of one input or output that are printed; a saved witness has them all."""
+"""The most numbers of one input or output that are printed; a saved witness has them all."""
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ def _tables(steps: InputSteps, cells: Cells) -> _Tables:
 
 
 def _types(steps: InputSteps, cells: Cells) -> list[tuple[bool, int, NDArray[np.bool_]]]:
-    """Of steps of inputs whose type is left: whether they wrap, the input, and in which of its cells that happens."""
+    """The steps of inputs whose type is left: whether they wrap, the input, and in which of its cells that happens."""
     known: dict[tuple[Line, int], NDArray[np.bool_]] = {}
     found = {}
     for one in steps.found:

@@ -99,7 +99,7 @@ class ThisMachine:
         hints: bytes | None = None,
         keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
-        """The solution."""
+        """The solution of a question."""
         return core.solve(
             question.pair,
             question.task.lower,

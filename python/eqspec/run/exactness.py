@@ -25,7 +25,7 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 
 _SHARE = 0.5
-"""Of the time that the search may take."""
+"""The share of the time that the search may take."""
 _MOST_PRODUCTS = 1 << 22
 """Weights of both networks, for claims that a search may prove as well."""
 

@@ -36,7 +36,7 @@ class Monitor:
     """Is told about tasks as they run, possibly by several threads at once. This one does nothing."""
 
     def started(self, task: Task) -> None:
-        """A task begins."""
+        """Called when a task begins."""
 
     def progress(self, task: Task, progress: Progress) -> None:
         """About ten times a second while it runs."""

@@ -15,7 +15,7 @@ from eqspec.vnnlib.query import All, Comparison, Formula, compare
 Case: TypeAlias = tuple[Comparison, ...]
 
 MOST_COMPARISONS = 2_000_000
-"""In all cases together. Top-1 of 100 classes takes 990 000."""
+"""The most comparisons in all cases together. Top-1 of 100 classes takes 990 000."""
 
 
 def cases(formula: Formula, span: Span) -> list[Case]:

@@ -40,7 +40,7 @@ from eqspec.vnnlib.query import Comparison
 Array = NDArray[np.float64]
 SLACK = Fraction(1, 1 << 30)
 MOST_COMPARISONS = 200
-"""Of a case: as a claim about the first of twice as many classes it has some 160 000 pairs of classes to prove."""
+"""The most of one case: as a claim about the first of twice as many classes it has some 160 000 pairs to prove."""
 
 
 def conjunction(area: Task, case: Case, *, outer: bool) -> Task:

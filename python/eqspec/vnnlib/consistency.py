@@ -22,7 +22,7 @@ from eqspec.vnnlib.cases import Case
 from eqspec.vnnlib.query import Comparison, Element
 
 MOST_COMPARISONS = 2_000
-"""Of a case that is put to the solver."""
+"""The most comparisons of a case that is put to the solver."""
 
 
 def contradiction(case: Case, *, solve: bool = True) -> list[Comparison]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 MOST_DIGITS = 60
-"""Of a number that is written exactly."""
+"""The most digits of a number that is written exactly."""
 ROUNDED_DIGITS = 24
 """Significant, of one that is not."""
 

@@ -17,7 +17,7 @@ from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 MOST_NETWORKS = 100
 MOST_ENTRIES = 1 << 24
-"""Of a tensor."""
+"""The most entries of a tensor."""
 _NAME = regex(r"[^\W\d_][^\W]*")
 _FLOATS = ("float16", "float32", "float64", "float", "double", "bfloat16")
 _RELATIONS = ("isomorphic-to", "equal-to")

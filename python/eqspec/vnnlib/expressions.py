@@ -23,7 +23,7 @@ Polynomial: TypeAlias = dict[Monomial, Fraction]
 Variables: TypeAlias = Callable[[Word], Element]
 
 MOST_TERMS = 200_000
-"""Of a product of two sums."""
+"""The most terms of a product of two sums."""
 MOST_DEGREE = 2
 _NUMBER = regex(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PLAIN = regex(r"-?[0-9]+(?:\.[0-9]+)?")

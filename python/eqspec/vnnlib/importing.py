@@ -34,7 +34,7 @@ from eqspec.vnnlib.unique_warnings import UniqueWarnings
 SPACE = "vnnlib"
 
 MOST_CLAIMS = 10_000
-"""Of one area of inputs."""
+"""The most claims about one area of inputs."""
 MOST_SOLVED = 200
 """Alternatives of which each is put to the solver, to tell whether it is possible at all."""
 

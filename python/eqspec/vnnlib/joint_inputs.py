@@ -29,7 +29,7 @@ from eqspec.vnnlib.network_binding import Bound, Subject
 from eqspec.vnnlib.query import All, Assertion, Comparison, Element, Formula, Some, Tensor, compare
 
 _ROUNDS = 4
-"""In which bounds of some entries follow from those of others."""
+"""The rounds in which bounds of some entries follow from those of others."""
 
 
 Taken = tuple[int | None, ...]

@@ -43,7 +43,7 @@ impl Constraints {
         self.bounds.push(bound);
     }
 
-    /// Q.
+    /// The number of constraints, Q.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.bounds.len()

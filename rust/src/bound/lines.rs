@@ -86,7 +86,7 @@ pub struct Neuron {
 /// The lines of a step.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// Of every neuron.
+    /// The lines of every neuron.
     pub neurons: Vec<Neuron>,
     /// The largest absolute values of X, Y and D of every neuron.
     pub behind: [Vec<f64>; 3],

@@ -36,11 +36,11 @@ const LARGEST: f64 = 1e18;
 
 /// The values that a multiplier may have: the lowest and the highest.
 pub type Range = (f64, f64);
-/// Of a multiplier of an inequality.
+/// The range of a multiplier of an inequality.
 pub(super) const NOT_NEGATIVE: Range = (0.0, f64::INFINITY);
-/// Of a link.
+/// The range of a link.
 pub(super) const ANY: Range = (f64::NEG_INFINITY, f64::INFINITY);
-/// Of a slope, a share between two lines.
+/// The range of a slope, which is a share between two lines.
 pub(super) const SHARE: Range = (0.0, 1.0);
 
 impl<T: Real> AdamVariable<T> {
@@ -155,7 +155,7 @@ pub struct LayerParameters<T = f64> {
 /// All multipliers of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct Parameters<T = f64> {
-    /// F.
+    /// The number of functionals, F.
     pub count: usize,
     /// lam >= 0 per guard row.
     pub guard: AdamVariable<T>,
@@ -193,11 +193,11 @@ fn places(neurons: &[usize], count: usize, width: usize) -> impl Iterator<Item =
 
 /// How many multipliers of each kind a functional has.
 pub struct Sizes<'a> {
-    /// R.
+    /// Guard rows, R.
     pub rows: usize,
-    /// O.
+    /// Outputs, O.
     pub outputs: usize,
-    /// m per step but the last, 0 where the function is the identity.
+    /// Rows m of every step but the last, 0 where the function is the identity.
     pub hidden: &'a [usize],
     /// S, the number of phase constraints.
     pub phases: usize,

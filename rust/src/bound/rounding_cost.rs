@@ -135,9 +135,9 @@ fn maxima_of(tile: &Tile, matrix: &[f64], counted: &dyn Fn(usize) -> bool) -> Ve
 #[derive(Debug, Clone)]
 struct TermMaxima {
     origin: Origin,
-    /// Of A1, and of A2, where the networks have it.
+    /// The maxima of A1 and of A2, where the networks have the term.
     own: [Option<Vec<f64>>; 2],
-    /// Of A1 - A2.
+    /// The maxima of A1 - A2.
     apart: Vec<f64>,
     /// The relative error of a coefficient that the term is part of.
     rounding: f64,
@@ -146,13 +146,13 @@ struct TermMaxima {
 /// What rounding depends on in the weights of one step.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnMaxima {
-    /// Per term of the difference.
+    /// The maxima of every term of the difference.
     terms: Vec<TermMaxima>,
-    /// Of the errors of A1 and of A2, where they have any.
+    /// The maxima of the errors of A1 and of A2, where they have any.
     errors: [Vec<Maxima>; 2],
-    /// Of the errors of A1 and of A2 in the rows that are not shared.
+    /// The same in the rows that are not shared.
     errors_apart: [Vec<Maxima>; 2],
-    /// Of the errors of A1 in the rows that are shared.
+    /// The maxima of the errors of A1 in the rows that are shared.
     errors_shared: Vec<Maxima>,
     /// The largest absolute entry of b1, b2 and b1 - b2.
     bias: f64,
@@ -226,7 +226,7 @@ pub(super) struct SizesRead<'a> {
     pub(super) bounds: &'a IntermediateBounds,
     pub(super) centre: &'a [f64],
     pub(super) radius: &'a [f64],
-    /// Of the steps that are read, at least.
+    /// The relaxations of the steps that are read, at least.
     pub(super) relaxations: &'a [Relaxation],
 }
 

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// The numbers of one step.
 #[derive(Debug, Clone)]
 pub(super) struct StepWeights<'a, T: Real> {
-    /// Of f1's terms.
+    /// The weights of f1's terms.
     pub(super) first: Vec<Cow<'a, [T]>>,
-    /// Of f2's terms.
+    /// The weights of f2's terms.
     pub(super) second: Vec<Cow<'a, [T]>>,
     /// A1 - A2, of the terms of the difference.
     pub(super) difference: Vec<Cow<'a, [T]>>,

@@ -22,7 +22,7 @@ impl Offset {
         Self { low: f64::NEG_INFINITY, at_low: at, high: f64::INFINITY, at_high: at }
     }
 
-    /// Of no point yet.
+    /// The bounds of no point yet.
     #[inline]
     pub(super) fn empty(at: f64) -> Self {
         Self { low: f64::INFINITY, at_low: at, high: f64::NEG_INFINITY, at_high: at }

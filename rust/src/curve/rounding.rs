@@ -15,7 +15,7 @@ pub enum Rounding {
     HalfZero,
     /// Down.
     Floor,
-    /// Up.
+    /// Upwards.
     Ceil,
     /// Towards zero.
     Zero,
@@ -37,7 +37,7 @@ impl Rounding {
         Self::Away,
     ];
 
-    /// In floats; right wherever t is.
+    /// The rounding in floats, which is right wherever t is.
     #[inline]
     pub(super) fn of(self, t: f64) -> f64 {
         match self {

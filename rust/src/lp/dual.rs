@@ -68,7 +68,7 @@ pub struct Dual {
     guards: usize,
     /// Row-major (rows, columns).
     matrix: Vec<f64>,
-    /// b.
+    /// The right sides b of the rows.
     side: Vec<f64>,
     /// |b_i| + sum_j |r_ij|.
     size: Vec<f64>,

@@ -25,11 +25,11 @@ pub struct Index {
 /// A structured matrix (G O P, n).
 #[derive(Debug, Clone)]
 pub struct Tile {
-    /// G.
+    /// The number of groups, G.
     pub groups: usize,
     /// O, of each group.
     pub outputs: usize,
-    /// P.
+    /// The number of positions, P.
     pub positions: usize,
     /// K, of each group.
     pub taps: usize,

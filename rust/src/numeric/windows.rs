@@ -26,13 +26,13 @@ const PANEL: usize = 1 << 15;
 /// Where a structured product reads, and its shape.
 #[derive(Debug, Clone, Copy)]
 pub struct Windows<'a> {
-    /// G.
+    /// The number of groups, G.
     pub groups: usize,
-    /// O.
+    /// Outputs of a group, O.
     pub outputs: usize,
-    /// P.
+    /// The number of positions, P.
     pub positions: usize,
-    /// K.
+    /// The number of taps, K.
     pub taps: usize,
     /// What is read: index[(g K + k) P + p].
     pub index: &'a [u32],

@@ -25,11 +25,11 @@ const MOST: f64 = 2.0;
 /// How a box is to be propagated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Without bounds of each network by itself.
+    /// A box is propagated without bounds of each network by itself.
     Without,
-    /// With them.
+    /// A box is propagated with them.
     With,
-    /// Without them and then with them, to compare.
+    /// A box is propagated both ways, to compare.
     Both,
 }
 

@@ -26,9 +26,9 @@ const LONGEST_TRAIL: usize = 24 << 20;
 /// Where events go.
 #[derive(Debug)]
 enum Sink {
-    /// To a file, for a certificate.
+    /// The record is written to a file, for a certificate.
     File(BufWriter<File>),
-    /// To memory, for the next search.
+    /// The record is kept in memory, for the next search.
     Memory(Vec<u8>),
 }
 

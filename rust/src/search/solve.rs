@@ -111,11 +111,11 @@ pub struct Search<'a> {
 /// Where a search begins.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
-    /// With the whole region, after so many boxes of probes.
+    /// At the whole region, after so many boxes of probes.
     Root(u64),
-    /// With the boxes of a snapshot.
+    /// At the boxes of a snapshot.
     Snapshot(&'a [u8]),
-    /// With the boxes of a share, after so many boxes of probes.
+    /// At the boxes of a share, after so many boxes of probes.
     Share(&'a Share, u64),
 }
 

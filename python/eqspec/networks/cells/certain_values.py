@@ -61,7 +61,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Watch:
-    """Of quantisers that wrap, or of those that saturate: `outside` (N,) is set where a level may leave its type."""
+    """Quantisers that wrap, or those that saturate: `outside` (N,) is set where a level of one may leave its type."""
 
     wraps: bool
     outside: Mask
@@ -83,12 +83,12 @@ class _Tile:
 
     @cached_property
     def size(self) -> Tile:
-        """With the absolute values of its weights."""
+        """The tile with the absolute values of its weights."""
         return Tile(self.tile.index, np.abs(self.tile.weight))
 
     @cached_property
     def error(self) -> Tile | None:
-        """With the errors of its weights."""
+        """The tile with the errors of its weights."""
         error = self.tile.weight_error
         return None if error is None or not error.any() else Tile(self.tile.index, error)
 
@@ -277,7 +277,7 @@ def _levels(q: Quantiser, numbers: Array) -> Array:
 
 
 def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
-    """In rationals, each number once."""
+    """The values of a function in rationals, each number evaluated once."""
     ends = np.stack([end.reshape(-1) for end in given.ends()])
     different, place = np.unique(ends, axis=1, return_inverse=True)
     if different.shape[1] > _MOST_NUMBERS or not np.isfinite(different).all():

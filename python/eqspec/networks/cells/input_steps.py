@@ -86,7 +86,7 @@ class InputSteps:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Of each row of a step: whether it is mixed, and if it is direct, what it is."""
+    """What is known of each row of a step: whether it is mixed, and if it is direct, what it is."""
 
     mixed: _Mask
     direct: dict[int, tuple[int, Fraction, Fraction]]

@@ -23,7 +23,7 @@ from eqspec.networks.roundoff import LARGEST
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 _MOST_NUMBERS = 1 << 20
-"""Of the inputs that are run at a time."""
+"""The most numbers of the inputs that are run at a time."""
 _FEW, _NEAR = 64, 1e-4
 """So many rows are run one after the other; and how near, in float32, two ways of running a row come to each other."""
 

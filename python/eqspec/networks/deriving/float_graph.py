@@ -115,7 +115,7 @@ class FloatGraph:
 
 
 def digest(network: Network) -> str:
-    """Of everything that a derived network follows from, but the precision and rows."""
+    """The digest of everything that a derived network follows from, but the precision and rows."""
     found = hashlib.sha256(f"{network.source}\n{network.identity} {network.chosen}\n".encode())
     for part in content(network.steps):
         found.update(part)

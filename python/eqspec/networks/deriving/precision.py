@@ -13,7 +13,7 @@ from eqspec.errors import InputError
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 
 LEAST_BITS, MOST_BITS = 2, 16
-"""Of integers. With one bit, symmetric weights would all be 0."""
+"""The fewest and most bits of integers. With one bit, symmetric weights would all be 0."""
 _WORDS = {"inputs": "input", "weights": "weight", "biases": "bias", "accumulators": "accum", "results": "result"}
 """What the language calls each kind of number; hls4ml has the same words."""
 
@@ -75,7 +75,7 @@ class FixedPointFormat:
 
     @property
     def text(self) -> str:
-        """As the language says it: the type of values, and those of others in braces."""
+        """The format as the language writes it: the type of values, and those of others in braces."""
         given = {word: getattr(self, role) for role, word in _WORDS.items()}
         others = ", ".join(f"{word} {short(of)}" for word, of in given.items() if of is not None)
         return short(self.value) + (f" {{ {others} }}" if others else "")

@@ -26,7 +26,7 @@ _TYPES = {
     8: (TensorProto.UINT8, TensorProto.INT8),
     16: (TensorProto.UINT16, TensorProto.INT16),
 }
-"""Of activations and of weights, by bits."""
+"""The element types of activations and of weights, by bits."""
 _BITS_OF_BIAS = 32
 
 
@@ -47,7 +47,7 @@ class QuantiserNodes:
 
     @property
     def domain(self) -> str:
-        """Of the nodes that quantise."""
+        """The domain of the nodes that quantise."""
         if self.qonnx:
             return QONNX
         return "" if self.opset >= (13 if self.bits == 8 else 21) else MICROSOFT

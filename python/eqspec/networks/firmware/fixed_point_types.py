@@ -19,7 +19,7 @@ from eqspec.networks.firmware.tokens import Words
 from eqspec.networks.quantiser import Quantiser, Rounding
 
 MOST_BITS = 1024
-"""Of a type, as in the library of the simulation."""
+"""The most bits of a type, as in the library of the simulation."""
 ROUNDINGS = {
     "AP_TRN": Rounding.FLOOR,
     "AP_TRN_ZERO": Rounding.ZERO,

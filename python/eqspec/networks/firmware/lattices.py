@@ -118,7 +118,7 @@ class Lattice:
         return Lattice(least, most, integers(np.where(least == most, 0, step)), of.bits)
 
     def inside(self, of: FixedPoint) -> Marks:
-        """Of numbers on the type's grid: whether the type holds all of them."""
+        """Whether a type holds all of these numbers, which lie on its grid."""
         return np.asarray((self.least >= of.low) & (self.most <= of.high), bool)
 
     def assigned(self, of: FixedPoint) -> Lattice:

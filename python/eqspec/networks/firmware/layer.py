@@ -51,7 +51,7 @@ class Layer:
 
     @property
     def name(self) -> str:
-        """As hls4ml calls it; else as what it gives."""
+        """The name that hls4ml has for the layer; without one, the name of what it gives."""
         if self.call.layer:
             return self.call.layer
         arguments = [words[0].text for words in self.call.arguments if len(words) == 1]

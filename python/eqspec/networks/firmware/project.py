@@ -74,7 +74,7 @@ class _Folder:
 
     @property
     def digest(self) -> str:
-        """Of everything that was read."""
+        """The digest of everything that was read."""
         found = hashlib.sha256(b"hls4ml project")
         for name in sorted(self._read):
             content = self._read[name]

@@ -32,7 +32,7 @@ Model: TypeAlias = Network | str | os.PathLike[str] | onnx.ModelProto | Any
 """A path, an `onnx.ModelProto`, a torch module, a Keras model, a scikit-learn MLP (or a pipeline that ends in one)."""
 
 _SCALES = np.repeat([0.01, 0.1, 1.0, 10.0], 8)
-"""Of the random inputs at which a conversion is compared with its model."""
+"""The sizes of the random inputs at which a conversion is compared with its model."""
 _NEAR = 1e-3
 """How far float32 may carry a model from its real function, relative to its outputs; a wrong layer is far beyond."""
 

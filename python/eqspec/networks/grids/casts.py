@@ -32,7 +32,7 @@ class Leaving:
 
     @property
     def beyond(self) -> int:
-        """By how many levels at most."""
+        """By how many levels the type may be left, at most."""
         return max(self.most - self.quantiser.high, self.quantiser.low - self.least)
 
 

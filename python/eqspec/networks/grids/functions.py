@@ -194,11 +194,11 @@ class _Argument:
 
     @property
     def row_form(self) -> Forms:
-        """As a form of one row."""
+        """The argument as a form of one row."""
         return self.form.scaled(self.row, self.factor, self.offset)
 
     def plus(self, offset: Fraction) -> _Argument:
-        """With a number added."""
+        """The argument with a number added."""
         grid = self.grid.times(Fraction(1), offset)
         return _Argument(self.form, self.row, self.factor, self.offset + offset, grid)
 

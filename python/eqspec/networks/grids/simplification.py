@@ -26,7 +26,7 @@ from eqspec.networks.program import Function, Step, Term, Tile
 
 _IDENTITY = pieces((0.0,), (1.0, 1.0), 0.0)
 _MOST_ENTRIES = 1 << 20
-"""Of a matrix that a small step is written out as."""
+"""The most entries of a matrix that a small step is written out as."""
 
 
 def simplified(steps: Sequence[Step], known: Analysis) -> tuple[Step, ...]:

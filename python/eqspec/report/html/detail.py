@@ -96,7 +96,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Detail:
-    """One task."""
+    """What the page shows of one task."""
 
     number: int
     id: str

@@ -124,7 +124,7 @@ class Frame:
         return lambda at: self.left + self.across * (at - low) / span
 
     def y(self, low: float, high: float) -> Mapped:
-        """The same upwards."""
+        """Where a number of the vertical axis lies."""
         span = high - low or 1.0
         return lambda at: self.floor - (self.floor - self.top) * (at - low) / span
 

@@ -29,7 +29,7 @@ pub struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// For one worker.
+    /// The candidates of one worker.
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
         Self {
             context,

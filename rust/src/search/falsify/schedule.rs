@@ -37,7 +37,7 @@ pub struct Falsifier<'a> {
 }
 
 impl<'a> Falsifier<'a> {
-    /// For one worker.
+    /// The schedule of one worker.
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
         let Context { region, property, pair, .. } = context;
         let open = property.open(pair.identical());

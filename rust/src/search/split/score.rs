@@ -23,7 +23,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// With a gain that other workers have learned.
+    /// Scores of a worker that begins with the gain that others have learned.
     pub fn new(gain: SplitGain) -> Self {
         Self { gain, ..Self::default() }
     }

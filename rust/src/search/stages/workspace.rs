@@ -163,7 +163,7 @@ pub trait Stage {
 }
 
 impl<'a> Workspace<'a> {
-    /// For one worker.
+    /// The workspace of one worker.
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
         let (gain, payoff) = context.shared.learned();
         Self {
