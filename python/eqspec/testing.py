@@ -139,7 +139,7 @@ def assert_spec(
     """Fail unless every task of a spec comes out as it expects; the first that does not is explained.
 
     `networks` and `params` as in `eqspec.load`; `timeout` (seconds) and `threads` replace what the spec says; `cache`
-    as in `assert_equivalent`.
+    as in `assert_equivalent`. InputError where the spec has no tasks.
     """
     __tracebackhide__ = _of_ours
     if isinstance(spec, Spec):
@@ -154,6 +154,10 @@ def assert_spec(
     for result in report:
         if error := _failed(result):
             raise error
+    if report.interrupted:  # what was left out would count as expected
+        raise KeyboardInterrupt
+    if not report.results:
+        raise InputError(f"nothing to check in {'the spec' if isinstance(spec, Spec) else spec}; add a 'check' clause")
     return report
 
 

@@ -44,8 +44,9 @@ class Report(Sequence[Result]):
 
     @property
     def ok(self) -> bool:
-        """Whether every task ran and came out as expected."""
-        return not (self.interrupted or self.left_out) and all(r.as_expected is True for r in self.results)
+        """Whether every task ran and came out as expected, of one at least."""
+        whole = bool(self.results) and not (self.interrupted or self.left_out)
+        return whole and all(r.as_expected is True for r in self.results)
 
     @property
     def over_rows(self) -> tuple[RowGroup, ...]:

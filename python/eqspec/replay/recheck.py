@@ -19,6 +19,7 @@ from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay, contains
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 
 
@@ -46,6 +47,8 @@ def replay_all(content: object, folder: Path | None = None) -> Iterator[Replayed
         witness = entry["witness"] or (entry.get("find") or {}).get("witness")
         if witness is not None:
             yield _replay(entry, witness, folder, read, runtime)
+        elif entry.get("verdict") == Verdict.DIFFERENT:
+            raise InputError(f"{entry['id']} is different, but its input is missing: the file was changed or cut")
 
 
 def _replay(

@@ -153,3 +153,25 @@ def test_json_lines_of_a_check(tmp_path: Path, capsys: pytest.CaptureFixture[str
     code, out, _ = run(capsys, "check", write_spec(tmp_path, HOLDS + BREAKS), "--format", "jsonl")
     assert code == 1
     assert [json.loads(line)["verdict"] for line in out.splitlines()] == ["equivalent", "different"]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "[]"])
+def test_results_that_hold_nothing_are_no_success(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """What a full disk or a killed run leaves: nothing got worse in it, because nothing is there."""
+    left = tmp_path / "left.json"
+    left.write_text(text)
+    for new, old in ((left, saved), (saved, left)):
+        code, _, err = run(capsys, "report", new, "--against", old)
+        assert code == 2
+        assert f"{left}: no results" in err
+
+
+def test_an_input_that_was_taken_out_is_missed(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = json.loads(saved.read_text())
+    assert run(capsys, "replay", saved)[0] == 0
+    saved.write_text(json.dumps([{**entry, "witness": None} for entry in results]))
+    code, out, err = run(capsys, "replay", saved)
+    assert (code, out) == (2, "")
+    assert "bad is different, but its input is missing" in err

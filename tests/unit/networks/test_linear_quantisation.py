@@ -468,6 +468,10 @@ REFUSED = [
     ([node("QuantizeLinear", ["x", "n", "z"], "y")], "not positive"),
     ([node("QuantizeLinear", ["x", "f"], "y", output_dtype=TensorProto.FLOAT8E4M3FN)], "float8e4m3fn"),
     (
+        [node("QuantizeLinear", ["x", "o", "i"], "y", output_dtype=TensorProto.INT8)],
+        "another type than that of the zero",
+    ),
+    (
         [node("QuantizeLinear", ["x", "o", "i"], "q"), microsoft("QGemm", ["q", "o", "i", "w", "o", "i", "c"], "y")],
         "32 bits",
     ),

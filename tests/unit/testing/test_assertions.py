@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,6 +12,9 @@ import pytest
 
 import eqspec
 from eqspec import InputError, Verdict
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
 from eqspec.testing import (
     DifferentError,
     NotExpectedError,
@@ -124,6 +128,31 @@ def test_a_spec_is_asserted_as_a_whole(tmp_path: Path) -> None:
         assert_spec(eqspec.load(path), networks={"pruned": FULL})
     with pytest.raises(eqspec.SpecError):
         assert_spec(write_spec(tmp_path, CHECKS.replace("pruned", "prunned")))
+
+
+def test_a_spec_without_checks_is_no_success(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, "")
+    for spec in (path, eqspec.load(path)):
+        with pytest.raises(InputError, match="nothing to check in"):
+            assert_spec(spec)
+        assert not eqspec.check(path).ok
+
+
+def test_a_run_that_was_stopped_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tasks before Ctrl-C came out as expected; pytest has to see it, or it goes on with the next test."""
+    path = write_spec(tmp_path, CHECKS)
+    run, names = Runner.run, list[str]()
+
+    def stopped(runner: Runner, task: Task, *others: Any, **more: Any) -> Result:
+        names.append(task.id)
+        if len(names) == 2:
+            raise KeyboardInterrupt
+        return run(runner, task, *others, **more)
+
+    monkeypatch.setattr(Runner, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        assert_spec(path, cache=False)
+    assert len(names) == 2
 
 
 def test_params_of_a_spec_are_given(tmp_path: Path) -> None:

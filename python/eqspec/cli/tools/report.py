@@ -66,7 +66,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         code = ExitCode.AS_EXPECTED
         text = html.page(results, arguments.title) if form == "html" else formats.render(results, form)
     else:
-        found = compare(_read(arguments.against), results, Path(arguments.against).name)
+        old = Path(arguments.against).name
+        found = compare(_some(_read(arguments.against), arguments.against), _some(results, *arguments.files), old)
         code = ExitCode.NOT_AS_EXPECTED if found.worse else ExitCode.AS_EXPECTED
         width = out.width if target is None else comparison_forms.COLUMNS
         text = comparison_forms.render(found, form, arguments.title, width)
@@ -76,6 +77,13 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     write_file(target, text)
     err.print(f"wrote {plural(len(results), 'result')} to {target}", highlight=False, markup=False, soft_wrap=True)
     return code
+
+
+def _some(results: list[Result], *files: str) -> list[Result]:
+    """The results; InputError if there are none, as in what a full disk or a killed run leaves: that is no success."""
+    if not results:
+        raise InputError(f"{' and '.join(files)}: no results, so nothing was checked that could be compared")
+    return results
 
 
 def _read(file: str) -> list[Result]:

@@ -54,7 +54,10 @@ def quantize(call: OperatorCall) -> Sequence[Value]:
     """QuantizeLinear: for a tensor, along an axis or in blocks, to integers of 2 to 16 bits."""
     scale = scales(call, 1)
     zero = zeros(call, 2, scale)
-    kind = call.kind(2) if call.has(2) else call.integer("output_dtype", 0) or TensorProto.UINT8
+    asked = call.integer("output_dtype", 0)
+    kind = call.kind(2) if call.has(2) else asked or TensorProto.UINT8
+    if asked not in (0, kind):
+        raise UnreadableError("output_dtype is another type than that of the zero point", _AGAIN)
     place = call.integer("axis", 1), call.integer("block_size", 0)
     return [quantised(call, call.value(0), scale, zero, range_of(kind), place)]
 
