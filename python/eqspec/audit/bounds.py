@@ -195,8 +195,7 @@ CURVED = {**TOUCHING, **AFFINE}
 
 def exchange(low: Array, high: Array) -> tuple[Array, Array]:
     """x = y + d, y = x - d, d = x - y on bounds (3, m, B). Where they contradict each other, low > high."""
-    low, high = low.copy(), high.copy()
-    for i, j, k, sign in ((0, 1, 2, 1.0), (1, 0, 2, -1.0), (2, 0, 1, -1.0)):  # i = j + sign k
-        least, most = (low[k], high[k]) if sign > 0.0 else (-high[k], -low[k])
-        low[i], high[i] = np.maximum(low[i], -sum_up(-low[j], -least)), np.minimum(high[i], sum_up(high[j], most))
-    return low, high
+    ends = np.array([-low, high])
+    for i, j, k, sign in ((0, 1, 2, 1), (1, 0, 2, -1), (2, 0, 1, -1)):  # i = j + sign k, whose other end -k has
+        ends[:, i] = np.minimum(ends[:, i], sum_up(ends[:, j], ends[::sign, k]))
+    return -ends[0], ends[1]

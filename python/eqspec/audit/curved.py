@@ -28,9 +28,6 @@ from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, STRIP, UPPER_LEFT, UP
 from .reading import Both
 from .rounding import MORE, TINY, Array, up
 
-LINES = ("X - left", "X - right", "left - X", "right - X", "Y - left", "Y - right", "left - Y", "right - Y")
-"""Facts about one network: lines below and above f, by the end of the range that they come from."""
-CHORDS = ("D - below", "above - D")
 BESIDE = [LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT]
 THIN = 2.0**-40
 """Of the size of X: below that a strip is an error."""
@@ -150,7 +147,7 @@ def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep:
 
 
 def lines(functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
-    """Slopes and constants (10, m) of the lines of `LINES` and `CHORDS`, in this order, given bounds (3, m, 1)."""
+    """Slopes and constants (10, m) of the lines by X, Y and D that `bounds` names, given bounds (3, m, 1)."""
     slopes = functions.slopes(low, high)
     chords = []
     for least, most in ((slopes.low, slopes.high), (slopes.high, slopes.low)):  # of min(m d, M d) and max(m d, M d)

@@ -174,13 +174,14 @@ GATHERED, CACHED = 1 << 22, 1 << 15
 def combine(factors: Array, forms: Sequence[Form], constant: Array, wide: int = 0) -> Form:
     """The sum of factors (k, m, B) times k forms of m quantities + constant (m, B), with so many columns at least.
 
-    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded. Of one form
-    alone the columns stay as they are, and those of several are all columns.
+    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded. The last form
+    has all columns of the others, and the sum has those of the last, which may be all or not.
     """
     err, size = np.array([form.err for form in forms]), np.array([form.size for form in forms])
-    z, lone = np.zeros((*constant.shape, max(wide, *(form.z.shape[2] for form in forms)))), len(forms) == 1
-    for factor, form in zip(factors, forms, strict=True):
-        for to, of in (runs(form.z.shape[2]) if lone else form.within) if factor.any() else ():
+    z = np.zeros((*constant.shape, max(wide, forms[-1].z.shape[2])))
+    np.multiply(factors[-1][..., None], forms[-1].z, out=z[..., : forms[-1].z.shape[2]])
+    for factor, form in zip(factors[:-1], forms[:-1], strict=True):
+        for to, of in form.within if factor.any() else ():
             z[..., to] += factor[..., None] * form.z[..., of]
     z[..., 0] += constant
     each, there = np.abs(factors), (factors != 0.0) & (size != 0.0)

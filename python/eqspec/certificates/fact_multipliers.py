@@ -19,7 +19,7 @@ from eqspec.audit.bounds import TOUCHING, Reached
 from eqspec.audit.curved import Functions
 from eqspec.audit.functions.relaxation import STRIP
 from eqspec.audit.proof import Proof
-from eqspec.audit.reading import Link
+from eqspec.audit.reading import Link, Tile
 from eqspec.audit.relu import chord
 from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
 from eqspec.certificates.facts import (
@@ -39,6 +39,8 @@ Found = tuple[Array, Array, Array]
 """What is bounded, the facts that are used, and their multipliers (F, R), as a round of a certificate has them."""
 TARGET, FIRST, SECOND, DIFFERENCE, INPUT = range(5)
 IMPOSSIBLE = 2**32 - 1
+WRITTEN_OUT = 1 << 16
+"""A matrix of so many weights is multiplied sooner than tiles of it are gathered one by one."""
 
 
 @dataclass(frozen=True)
@@ -227,11 +229,22 @@ def _pull(link: Link, functional: Array, width: int, below: Array, read: int) ->
                 back = functional[:, tile.rows[0, :, 0] + to * width] @ tile.near[0][:, some]
                 below[:, start * read + tile.index[0, 0, some]] += back
                 continue
+            if width * read <= WRITTEN_OUT:
+                part = below[:, start * read : (start + 1) * read]
+                part += functional[:, to * width : (to + 1) * width] @ _matrix(tile, width, read)
+                continue
             back = np.swapaxes(functional[:, tile.rows + to * width], 2, 3) @ tile.near  # (F, g, p, k)
             for tap in range(tile.index.shape[2]):
                 for group, index in enumerate(tile.index[..., tap]):
                     some = np.flatnonzero(index >= 0)  # rows of one tap and group are different ones, mostly
                     np.add.at(below.T, start * read + index[some], back[:, group, some, tap].T)
+
+
+def _matrix(tile: Tile, width: int, read: int) -> Array:
+    """The weights of a tile (m, n), written out."""
+    found = np.zeros((width, read + 1))  # the last column is that of an index of -1
+    np.add.at(found, (tile.rows[..., None], tile.index[:, None]), tile.near[:, :, None])
+    return found[:, :read]
 
 
 def _through(reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers) -> Array:
