@@ -127,6 +127,26 @@ def test_what_is_merged_into_the_weights_of_an_exact_sum_rounds(tmp_path: Path) 
         held(network, x, dense(merged.T, constants["b"], x.astype(F), random))
 
 
+@pytest.mark.parametrize("bend", ["Relu", "Clip", "Identity", "Abs"])
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_inputs_may_be_rounded_to_a_tie(tmp_path: Path, bend: str, scale: float) -> None:
+    """Reals beside a tie of the quantiser: a runtime may see the float32 on it, or one on its other side."""
+    constants: Constants = {"s": F(scale), "z": np.int8(3), "low": F(-1), "high": F(100)}
+    nodes = [
+        node(bend, ["x", "low", "high"] if bend == "Clip" else ["x"], "c"),
+        node("QuantizeLinear", ["c", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "y"),
+    ]
+    proto = build(nodes, constants, [1, 1])
+    network, session = in_float32(read_network(save(tmp_path, proto))), running(proto)
+    for level in range(0, 40, 3):
+        tie = F(F(level + 0.5) * F(scale))
+        (answer,) = session.run(None, {"x": np.array([[tie]], F)})
+        for beside in (Fraction(-1, 2**40), Fraction(0), Fraction(1, 2**40)):
+            ((low, high),) = network.evaluate_exact([Fraction(float(tie)) + beside])
+            assert low <= Fraction(float(answer[0, 0])) <= high
+
+
 def test_an_exact_network_is_equal_to_itself_in_every_runtime(tmp_path: Path) -> None:
     proto, _ = chain(np.random.default_rng(5), "uint8", 8, 8)
     network = read_network(save(tmp_path, proto))

@@ -42,8 +42,6 @@ Exponents = NDArray[np.int64]
 DIGITS = 24
 _LEAST, _MOST = -100, 100
 """Exponents of two between which all numbers stay, so that nothing underflows or overflows on the way."""
-_DEEPEST = 20
-"""Steps that are looked through for the sizes of units."""
 _SLACK = 1.0 + 2.0**-20
 """For what is rounded in float64 where sizes are added up."""
 
@@ -55,8 +53,6 @@ MOVES = {
 """Operators that put entries elsewhere, or turn them round."""
 BENDS = {"Abs", "Clip", "GlobalMaxPool", "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu"}
 """Functions that are exact on what they are given, and whose results are made of it by adding and taking away."""
-
-
 _QUANTISERS = {"BipolarQuant", "IntQuant", "Quant", "QuantizeLinear"}
 
 
@@ -110,13 +106,19 @@ class ExactFloats:
             self._plain[value] = stripped(value)
         return self._plain[value]
 
+    def _plain_start(self, value: Affine) -> Affine:
+        """The same of an exact value that no weights stand in front of."""
+        return self.plain(value) if value in self._values and not value.roundings else value
+
     def before(self, call: OperatorCall) -> OperatorCall:
         """The call of a function or quantiser on values without radii, where they are exact."""
         kind = call.node.op_type
         if kind in _QUANTISERS and isinstance(x := call.value(0), Affine):
             front = self.front(call)
-            inputs = call.inputs if front is None else [self.plain(x), *call.inputs[1:]]
-            return replace(call, inputs=inputs, front=front, plain=self.plain)
+            if front is None:
+                return call
+            inner = self.plain if front == "exact" else self._plain_start
+            return replace(call, inputs=[self.plain(x), *call.inputs[1:]], front=front, plain=inner)
         if kind not in BENDS or not self._all_exact(call):
             return call
         return replace(call, inputs=[self.plain(v) if isinstance(v, Affine) else v for v in call.inputs])
@@ -175,8 +177,7 @@ class ExactFloats:
         if kind in BENDS:
             return [self._begun(v, exponent) if isinstance(v, Affine) else v for v in results]
         for value in results:
-            sizes = self._terms(value) if isinstance(value, Affine) else None
-            if isinstance(value, Affine) and sizes is not None:
+            if isinstance(value, Affine) and (sizes := self._terms(value)) is not None:
                 self._values[value] = Grid(sizes, np.full(value.size, exponent))
         return list(results)
 
@@ -251,14 +252,16 @@ class ExactFloats:
         return begun
 
     def _terms(self, value: Affine) -> Array | None:
-        """A bound of the absolute terms of each entry: its radius over gamma."""
+        """A bound of the absolute terms of each entry: its radius over gamma, and no less than its own size."""
         total = value.bias.radius.reshape(-1).copy()
+        found = self._entries(value)
+        if found is None:
+            return None
         for part in value.parts:
             units = self._of_units(part.units)
-            if units is None:
-                return None
+            assert units is not None
             total += _weighted(part, value, units.sizes, radius=True)
-        return np.asarray(total * (_SLACK / value.unit))
+        return np.maximum(total * (_SLACK / value.unit), found.sizes)
 
     def _entries(self, value: Affine) -> Grid | None:
         """Sizes and exponents of the entries of an exact value."""
@@ -274,19 +277,12 @@ class ExactFloats:
             exponents = np.minimum(exponents, grain.grain(numbers) + least)
         return Grid(sizes * _SLACK, exponents)
 
-    def _of_units(self, units: Units, depth: int = 0) -> Grid | None:
-        """Sizes and exponents of units, None where they may be any numbers."""
-        if units not in self._units:
-            self._units[units] = [None]
-            if depth < _DEEPEST:
-                self._units[units] = [self._found(units)]
-        found = self._units[units][0]
-        return found if found is None or len(found.sizes) == units.size else self._again(units)
-
-    def _again(self, units: Units) -> Grid | None:
-        """Of units that have become more since."""
-        del self._units[units]
-        return self._of_units(units)
+    def _of_units(self, units: Units) -> Grid | None:
+        """Sizes and exponents of units, None where they may be any numbers. There may have become more since."""
+        known = self._units.get(units)
+        if known is None or (known[0] is not None and len(known[0].sizes) != units.size):
+            known = self._units[units] = [self._found(units)]
+        return known[0]
 
     def _found(self, units: Units) -> Grid | None:
         if isinstance(units.function, Curves):

@@ -29,6 +29,8 @@ pub struct Shared {
     pause: Option<Duration>,
     paused: AtomicBool,
     box_limit: u64,
+    /// Whether so many boxes were taken up as are allowed.
+    enough: AtomicBool,
     memory: usize,
     stopped: AtomicBool,
     /// The code of the first reason to stop; 0 before there is one.
@@ -81,6 +83,7 @@ impl Shared {
             box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes.saturating_sub(counts.probed) },
             probed: counts.probed,
             memory: settings.memory,
+            enough: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             reason: AtomicU8::new(0),
             outstanding: AtomicU64::new(snapshot.open.len() as u64),
@@ -117,19 +120,30 @@ impl Shared {
         self.wake.notify_all();
     }
 
-    /// Whether the workers should end. Looks at the clock and at the limit on boxes.
+    /// Whether the workers should end at once, also in the middle of a box. Looks at the clock.
     pub fn stopping(&self) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return true;
         }
         if self.deadline.is_some_and(|d| self.start.elapsed() >= d) {
             self.stop(Reason::Timeout);
-        } else if self.boxes.load(Ordering::Relaxed) >= self.box_limit {
-            self.stop(Reason::Boxes);
-        } else {
-            return false;
+            return true;
         }
-        true
+        false
+    }
+
+    /// Whether no other box is to be taken up. Looks at the clock and at the limit on boxes; the last box that it
+    /// allows is bounded like any other.
+    pub fn ending(&self) -> bool {
+        if self.stopping() {
+            return true;
+        }
+        let enough = self.boxes.load(Ordering::Relaxed) >= self.box_limit;
+        if enough && !self.enough.swap(true, Ordering::SeqCst) {
+            let _ = self.reason.compare_exchange(0, Reason::Boxes.code(), Ordering::SeqCst, Ordering::SeqCst);
+            self.wake.notify_all();
+        }
+        enough
     }
 
     /// Seconds until the search stops.
@@ -227,7 +241,7 @@ impl Shared {
                 self.donations.store(donated.len(), Ordering::Relaxed);
                 return Some(node);
             }
-            if self.complete() || self.stopped.load(Ordering::SeqCst) || self.pausing() {
+            if self.complete() || self.ending() || self.pausing() {
                 return None;
             }
             self.idle.fetch_add(1, Ordering::SeqCst);
@@ -235,7 +249,6 @@ impl Shared {
             donated =
                 self.wake.wait_timeout(donated, Duration::from_millis(5)).unwrap_or_else(PoisonError::into_inner).0;
             self.idle.fetch_sub(1, Ordering::SeqCst);
-            let _ = self.stopping();
         }
     }
 
@@ -292,7 +305,8 @@ impl Shared {
     /// Whether the workers ended only because of a pause: no witness was found, no limit was met, and boxes are
     /// outstanding.
     pub fn only_paused(&self) -> bool {
-        self.paused.load(Ordering::SeqCst) && !self.stopped.load(Ordering::SeqCst) && !self.complete()
+        let ended = self.stopped.load(Ordering::SeqCst) || self.enough.load(Ordering::SeqCst);
+        self.paused.load(Ordering::SeqCst) && !ended && !self.complete()
     }
 
     /// The sum of 2^-depth over the proved obligations, and the largest depth. Two of one depth make one of the depth

@@ -92,7 +92,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
 impl Worker<'_> {
     fn work(&mut self) {
         let shared = self.context.shared;
-        while !shared.stopping() && !shared.pausing() {
+        while !shared.ending() && !shared.pausing() {
             if let Some(node) = self.next() {
                 shared.release_memory(node.bytes());
                 let trial = match self.hinted(&node) {
@@ -126,7 +126,7 @@ impl Worker<'_> {
             }
         }
         if !shared.stopping() {
-            // This is only a pause, and the answers that are on their way are not wasted.
+            // This is only a pause, or the last box was taken up: the answers that are on their way are not wasted.
             self.await_answers();
         }
     }

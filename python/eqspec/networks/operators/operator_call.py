@@ -53,7 +53,8 @@ class OperatorCall:
     constant among the inputs is, as a runtime has it, not the real number that it is here. `kinds` are the types of
     the inputs' entries, where they are known, and `alone` says which of them no other node reads; `unread` are the
     outputs that no node reads. Where the first input of a quantiser is known exactly, or is one of the graph, `front`
-    says what a runtime rounds of the number that it makes a level of, and `plain` gives values without radii.
+    says what a runtime rounds of the number that it makes a level of, and `plain` gives values without radii
+    where that leaves them out.
     """
 
     node: NodeProto
