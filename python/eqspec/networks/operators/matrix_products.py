@@ -6,6 +6,7 @@ With a constant factor they are affine; of two values that depend on the input t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -111,11 +112,12 @@ def _times(value: Affine | Enclosure, factor: float) -> Affine | Enclosure:
 
 def cumulative_sum(call: OperatorCall) -> Sequence[Value]:
     """CumSum along an axis, from either end, with or without the entry itself: a product with a triangle of ones."""
-    if isinstance(call.value(0), np.ndarray):
-        return folding.fold(call)
-    x, given = call.real_value(0), call.whole(1)
+    given = call.whole(1)
     if given.size != 1:
         raise UnreadableError(f"{given.size} axes", "export the model again: it sums along one axis")
+    if isinstance(call.value(0), np.ndarray):  # torch writes the axis as a list of one, which onnx does not take
+        return folding.fold(replace(call, inputs=[call.value(0), given.reshape(())]))
+    x = call.real_value(0)
     axis = axis_of(int(given.reshape(-1)[0]), len(x.shape))
     triangle = np.triu(np.ones((x.shape[axis],) * 2), 1 if call.integer("exclusive", 0) else 0)
     ones = en.exactly(triangle.T if call.integer("reverse", 0) else triangle)

@@ -24,7 +24,7 @@ from eqspec.networks.readers.onnx_places import PLACES, TAKING, Use, use_of
 
 _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
 
-_WIDE = {int(TensorProto.INT32): (-(2**31), 2**31 - 1), int(TensorProto.INT64): (-(2**50), 2**50)}
+_WIDE = {int(TensorProto.INT32): (-(2**31), 2**31 - 1), int(TensorProto.INT64): (-(2**40), 2**40)}
 """Between which integers a point may stand for one of 32 or 64 bits; quantisers have no more levels than these."""
 
 
@@ -183,7 +183,7 @@ def _levels(
         notes.append(f"{message} ({-use.rows} to {use.rows - 1}, negative ones from the end, ties to the even one)")
         return -use.rows, use.rows - 1
     if use is not None and not use.only_cast:
-        ends = _WIDE[kind]
+        ends = _WIDE[int(TensorProto.INT32) if use.short else kind]
         message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers"
         notes.append(f"{message} (ties to the even one, up to {ends[1]})")
         return ends

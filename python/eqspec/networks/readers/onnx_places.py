@@ -22,15 +22,19 @@ TAKING = {*_MOVED, *_COMPUTING, "Cast", "Gather", "If", "Loop", "OneHot", "Scan"
 
 @dataclass(frozen=True)
 class Use:
-    """What becomes of an input: `rows` of the smallest table it is looked up in, if it is; whether it is only cast."""
+    """What becomes of an input: `rows` of the smallest table it is looked up in, if it is; whether it is only cast.
+
+    `short` says that it is cast to 32 bits, beyond which it would be another integer.
+    """
 
     rows: int | None
     only_cast: bool
+    short: bool = False
 
 
 def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorProto]) -> Use | None:
     """How an input is used, which may be moved and cut to pieces before; None where it is used in another way."""
-    waiting, reals, sizes, casts, others = {name}, set[str](), list[int](), 0, 0
+    waiting, reals, sizes, casts, others, short = {name}, set[str](), list[int](), 0, 0, False
     for node in nodes:
         if reals & set(node.input):  # numbers that are integers, and may be cast to such again
             reals |= set(node.output) if node.op_type in _MOVED else set()
@@ -49,6 +53,7 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             to = next((a.i for a in node.attribute if a.name == "to"), 0)
             casts += to in FLOATS
             others += to not in FLOATS
+            short |= to == TensorProto.INT32
             reals |= set(node.output) if to in FLOATS else set()
             waiting |= set(node.output) if to in PLACES else set()
         elif kind == "Gather" and alone:
@@ -64,7 +69,9 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             return None
     if sizes and min(sizes) < 1:
         return None
-    return Use(min(sizes, default=None), casts > 0 and not others and not sizes) if sizes or casts or others else None
+    if not (sizes or casts or others):
+        return None
+    return Use(min(sizes, default=None), casts > 0 and not others and not sizes, short)
 
 
 def _size(node: NodeProto, table: TensorProto) -> int | None:
