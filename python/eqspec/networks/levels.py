@@ -192,7 +192,7 @@ class Computed:
         return self.integers.size
 
     def meaning(self, unit: Array, base: Array) -> Affine:
-        """The levels shifted and scaled."""
+        """Shifted and scaled."""
         return meant(af.rearrange(self.integers, lambda p: p.reshape(-1)), unit, base)
 
 
