@@ -83,5 +83,5 @@ def test_sizes_are_read(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["GB", "8 GB", "3s", "-1GB", "8Gb", ""])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="no size"):
+    with pytest.raises(ArgumentTypeError, match="not a size"):
         bytes_of(text)

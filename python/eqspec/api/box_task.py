@@ -189,7 +189,9 @@ def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
     return numbers
 
 
-def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
+def _floats(name: str, given: Any, dimensions: int) -> NDArray[np.float64]:
+    if np.iscomplexobj(given):
+        raise InputError(f"{name} is not an array of numbers: some are complex")
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

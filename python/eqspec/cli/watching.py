@@ -16,7 +16,7 @@ from rich.text import Text
 
 from eqspec.cli.cache_options import advise
 from eqspec.cli.exit import ExitCode, exit_code
-from eqspec.cli.file_looks import Look, Outdated, changed, look_at, pause, settle
+from eqspec.cli.file_changes import Look, Outdated, changed, look_at, pause, settle
 from eqspec.cli.spec_files import spec_files
 from eqspec.cli.spec_runs import Selection, SpecRun, choose, load_specs, run_specs
 from eqspec.compile.used_files import used_files

@@ -18,7 +18,7 @@ from eqspec.networks import align, evaluation, match
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import Function, Step, Term
 from eqspec.networks.weight_grids import bits_of
-from eqspec.report.tiles import parameters, tile_in_words
+from eqspec.report.tiles_in_words import parameters, tile_in_words
 
 _WORK = 3e8
 """The number of multiplications that replacing one step after the other may take."""

@@ -242,6 +242,18 @@ def needed(steps: Sequence[Step]) -> list[bool]:
     return found
 
 
+def copied_step(step: Step, steps: Sequence[Step]) -> int | None:
+    """The step whose rows this one passes on unchanged, all of them in their order; None where there is none."""
+    if len(step.terms) != 1 or step.bias.any() or not step.exact:
+        return None
+    (term,) = step.terms
+    tile = term.tile
+    if term.source == INPUTS or tile.taps != 1 or tile.outputs != 1 or tile.rows != steps[term.source].rows:
+        return None
+    in_order = (tile.index.reshape(-1) == np.arange(tile.rows)).all()
+    return term.source if in_order and (tile.weight == 1.0).all() else None
+
+
 def renumbered(step: Step, place: dict[int, int]) -> Step:
     """The step with other numbers for what its terms read."""
     terms = tuple(Term(place[term.source], term.tile) for term in step.terms)

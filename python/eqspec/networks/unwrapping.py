@@ -27,7 +27,7 @@ from eqspec.networks.exact import IntegerStep, each_sum
 from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.network import Network
-from eqspec.networks.program import INPUTS, Step, renumbered
+from eqspec.networks.program import INPUTS, Step, copied_step, renumbered
 from eqspec.networks.quantiser import Quantiser
 
 _BITS = 64
@@ -73,7 +73,7 @@ def joined(steps: Sequence[Step]) -> tuple[Step, ...]:
     place = {INPUTS: INPUTS}
     moved = False
     for number, step in enumerate(steps):
-        source = _copied(step, steps)
+        source = copied_step(step, steps)
         one = _one(made[place[source]], step) if source is not None and readers[source] == 1 else None
         if one is None or source is None:
             made.append(renumbered(step, place) if moved else step)
@@ -155,15 +155,3 @@ def _behind(inner: Curve, outer: Curve) -> Curve | None:
     if low > high or abs(int(new_base) - turn) > _MOST:
         return None
     return replace(q, low=low, high=high, unit=then.unit, base=float(int(new_base) - turn)).curve
-
-
-def _copied(step: Step, steps: Sequence[Step]) -> int | None:
-    """The step whose rows this one takes as they are, all of them in their order."""
-    if len(step.terms) != 1 or step.bias.any() or not step.exact:
-        return None
-    (term,) = step.terms
-    tile = term.tile
-    if term.source == INPUTS or tile.taps != 1 or tile.rows != steps[term.source].rows:
-        return None
-    plain = bool((tile.weight == 1.0).all()) and tile.outputs == 1
-    return term.source if plain and (tile.index.reshape(-1) == np.arange(tile.rows)).all() else None

@@ -24,8 +24,8 @@ from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
 from eqspec.report.missing import Missing, interrupted
 from eqspec.report.numbers import plural
-from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
+from eqspec.report.witness_files import save_witnesses
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 

@@ -16,7 +16,7 @@ import onnx
 import pytest
 
 from eqspec.cli import ExitCode, main
-from eqspec.cli.file_looks import Outdated, changed, look_at, settle
+from eqspec.cli.file_changes import Outdated, changed, look_at, settle
 from eqspec.compile.used_files import used_files
 from small_specs import HEADER, write_onnx, write_spec
 

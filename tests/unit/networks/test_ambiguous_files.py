@@ -105,7 +105,7 @@ TENSORS: dict[str, tuple[dict[str, Any], str]] = {
     "too many": ({"float_data": [1.0] * 10}, "needs 9 numbers"),
     "too few": ({"float_data": [1.0] * 8}, "needs 9 numbers"),
     "too many bytes": ({"raw_data": bytes(40)}, "needs 9 numbers"),
-    "a part of an odd size": ({"raw_data": bytes(35)}, "no whole number"),
+    "a part of an odd size": ({"raw_data": bytes(35)}, "not a whole number"),
 }
 
 

@@ -263,7 +263,7 @@ def test_programs_with_other_functions_have_other_content() -> None:
         "unknown function": Curve("sine"),
         "has 1 parameters": Curve("elu"),
         "knots have to grow": Curve("pieces", (2.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0)),
-        "no finite float": Curve("elu", (float("nan"),)),
+        "not a finite float": Curve("elu", (float("nan"),)),
     }
     for words, curve in wrong.items():
         with pytest.raises(NetworkError, match=words):

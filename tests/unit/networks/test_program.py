@@ -104,7 +104,7 @@ def test_what_does_not_fit_is_refused() -> None:
     assert "does not fit index" in wrong(
         replace(good, terms=(Term(-1, Tile(np.zeros((1, 1, 3), np.int32), np.eye(2)[None])),))
     )
-    assert "no int32" in wrong(replace(good, terms=(Term(-1, Tile(np.zeros((1, 1, 2)), np.eye(2)[None])),)))  # type: ignore[arg-type]
+    assert "not an int32" in wrong(replace(good, terms=(Term(-1, Tile(np.zeros((1, 1, 2)), np.eye(2)[None])),)))  # type: ignore[arg-type]
     assert "no steps" in "".join(message for message, _ in problems([], 2))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console, RenderableType
 
-from eqspec.report import json, numbers, saved, table
+from eqspec.report import json, numbers, table, witness_files
 from eqspec.report.live import LiveMonitor
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Result
@@ -186,7 +186,7 @@ def test_json_is_a_list_of_objects_without_nan() -> None:
 def test_saved_names_are_safe_and_never_overwrite_each_other(tmp_path: Path) -> None:
     broken = made(Verdict.DIFFERENT, witness=witness())
     results = [replace(broken, id=i) for i in ("../a[r=2/255]", "../a[r=2_255]", "...", "b")] + [made()]
-    paths = saved.save_witnesses(results, tmp_path / "w")
+    paths = witness_files.save_witnesses(results, tmp_path / "w")
     assert len(paths) == len(set(paths)) == 4
     assert {p.parent for p in paths} == {tmp_path / "w"}
     assert len(list((tmp_path / "w").iterdir())) == 8

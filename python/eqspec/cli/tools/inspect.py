@@ -27,7 +27,7 @@ from eqspec.networks.weight_grids import bits_of
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
 from eqspec.report.printable import one_line
-from eqspec.report.tiles import parameters, tile_in_words
+from eqspec.report.tiles_in_words import parameters, tile_in_words
 from eqspec.tasks.score_meaning import left_out
 
 _SUFFIX = ".eqspec"

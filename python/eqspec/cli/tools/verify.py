@@ -28,7 +28,7 @@ from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import show_results
-from eqspec.report.saved import save_witnesses
+from eqspec.report.witness_files import save_witnesses
 from eqspec.spec import printer
 
 _EXAMPLES = """\

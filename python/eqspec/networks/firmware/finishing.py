@@ -15,7 +15,7 @@ import numpy as np
 
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.network import Cast
-from eqspec.networks.program import INPUTS, Step, Term, Tile, needed, renumbered
+from eqspec.networks.program import INPUTS, Step, Term, Tile, copied_step, needed, renumbered
 
 
 def finished(builder: Builder, outputs: Value) -> tuple[tuple[Step, ...], tuple[Cast, ...]]:
@@ -37,7 +37,7 @@ def _joined(
     inner: dict[int, int] = {}
     """The step that becomes one with another, by that other one."""
     for number in kept:
-        source = _copied(steps[number], steps)
+        source = copied_step(steps[number], steps)
         if source is not None and readers[source] == 1 and steps[source].function == "identity":
             inner[number] = source
     made = list[Step]()
@@ -51,15 +51,3 @@ def _joined(
         place[number] = len(made)
         made.append(renumbered(replace(steps[sums], function=steps[number].function), place))
     return tuple(made), tuple(replace(cast, step=place[cast.step]) for cast in casts if cast.step in place)
-
-
-def _copied(step: Step, steps: Sequence[Step]) -> int | None:
-    """The step whose rows this one takes as they are, all of them in their order."""
-    if len(step.terms) != 1 or step.bias.any():
-        return None
-    (term,) = step.terms
-    tile = term.tile
-    if term.source < 0 or tile.taps != 1 or tile.channels != 1 or tile.weight[0, 0, 0] != 1.0:
-        return None
-    same = tile.rows == steps[term.source].rows and (tile.index.reshape(-1) == np.arange(tile.rows)).all()
-    return term.source if same else None

@@ -1,7 +1,7 @@
 """What a network is on a region, exactly: grids and intervals of everything it computes, and which parts are equal.
 
 `atoms` has the region and what is known of inputs and of the results of functions; `forms` are affine functions of
-atoms, `bends` piecewise linear functions in rationals, `functions` what a function is behind a form, `analysis` goes
+atoms, `piecewise_linear` functions with rational knots, `functions` what a function is behind a form, `analysis` goes
 through a program.
 """
 

@@ -28,8 +28,8 @@ import numpy as np
 from eqspec.networks import exact_curves
 from eqspec.networks.curves import Curve
 from eqspec.networks.grids.atoms import Atom, Atoms, Grid, common_step, union
-from eqspec.networks.grids.bends import Bent
 from eqspec.networks.grids.forms import Forms
+from eqspec.networks.grids.piecewise_linear import Bent
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
 _BITS = 64

@@ -138,5 +138,5 @@ def test_other_thresholds_jump(threshold: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("threshold", ["theta", "nan"])
 def test_a_threshold_that_is_no_number_is_refused(threshold: str, tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match="no finite number"):
+    with pytest.raises(NetworkError, match="not a finite number"):
         read_network(relu(tmp_path / "prj", threshold))

@@ -1,4 +1,4 @@
-"""Affine maps of a network in words."""
+"""Tiles, the affine maps of a network, in words."""
 
 from __future__ import annotations
 

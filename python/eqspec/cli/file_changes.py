@@ -1,6 +1,6 @@
-"""How files look on disk, again and again, until some look otherwise: size, time, number of the inode.
+"""Whether files on disk have changed, by looking at them again and again: size, time, number of the inode.
 
-That is the same on every system and disk, shows a file that another one was renamed to, and needs no library.
+Looking is the same on every system and disk, shows a file that another one was renamed to, and needs no library.
 """
 
 from __future__ import annotations
