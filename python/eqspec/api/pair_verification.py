@@ -257,9 +257,9 @@ def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
 
 
 def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
+    if np.iscomplexobj(given):
+        raise InputError(f"{name} is no array of numbers: some are complex")
     try:
-        if np.iscomplexobj(given):
-            raise TypeError("some are complex")
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is no array of numbers: {error}") from None
