@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from fractions import Fraction
 from math import isfinite
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -257,7 +257,7 @@ def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
 
 
 def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
-    if np.iscomplexobj(given):
+    if np.iscomplexobj(cast(ArrayLike, given)):
         raise InputError(f"{name} is no array of numbers: some are complex")
     try:
         array = np.asarray(given, dtype=np.float64)
