@@ -33,6 +33,7 @@ from acceptance import families as acceptance
 from benches import ROOT
 from eqspec.api import load, loads
 from eqspec.certificates import Certifier
+from eqspec.certificates.certifier import name_of
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
@@ -72,7 +73,7 @@ def cost(task: Task) -> Cost:
         before, children = _cpu(), _cpu(resource.RUSAGE_CHILDREN)
         with Certifier(Path(folder)) as certifier:
             Runner(Options(threads=1, timeout=120, certifier=certifier)).run(task)
-            made = certifier.made.get(task.id)
+            made = certifier.made.get(name_of(task))
         both, audit = _cpu() - before, _cpu(resource.RUSAGE_CHILDREN) - children
     reason = "undecided" if made is None else made.reason
     counts = (0, 0, 0) if made is None else (made.leaves, made.rounds, made.size)

@@ -31,6 +31,7 @@ from acceptance.published import Query
 from benches import RESULTS, ROOT
 from benches.families import spec_queries
 from eqspec.certificates import SUFFIX, Auditor, Certifier
+from eqspec.certificates.certifier import name_of
 from eqspec.kernel import check
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -77,7 +78,7 @@ def outcome(family: str, query: Query, folder: Path, seconds: float, timeout: fl
         with TemporaryDirectory(dir=folder) as new:
             with Certifier(Path(new)) as certifier:
                 result = Runner(Options(threads=1, timeout=timeout, certifier=certifier)).run(query.task)
-                made = certifier.made.get(query.task.id)
+                made = certifier.made.get(name_of(query.task))
             verdict = result.verdict.value
             if made is None or made.reason is not None:
                 return Outcome(family, query.name, verdict, "none" if made is None else made.reason or "")

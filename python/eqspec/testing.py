@@ -149,13 +149,13 @@ def assert_spec(
     else:
         given = None if params is None else dict(params)
         report = check(spec, networks=networks, params=given, timeout=timeout, threads=threads, cache=cache)
+    if report.interrupted:  # what was left out would count as expected, and pytest would go on
+        raise KeyboardInterrupt
     for _, problem in report.failures:
         raise problem
     for result in report:
         if error := _failed(result):
             raise error
-    if report.interrupted:  # what was left out would count as expected
-        raise KeyboardInterrupt
     if not report.results:
         raise InputError(f"nothing to check in {'the spec' if isinstance(spec, Spec) else spec}; add a 'check' clause")
     return report

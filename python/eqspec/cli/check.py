@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
+from rich.text import Text
 
 from eqspec.api.cluster_choice import engine_on
 from eqspec.cli.arguments import add_effort, add_params, options_of
@@ -123,6 +124,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """
     if arguments.watch:
         return _watch(arguments, out, err)
+    arguments.named = frozenset(arguments.files)
     arguments.files = spec_files(arguments.files)
     certifier = _certifier(arguments.certify)
     with certifier or nullcontext():
@@ -147,6 +149,9 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
     if runs:
         choose(runs, selection)
+    if selection.whole:
+        for run in (run for run in runs if not run.chosen and run.name in arguments.named):
+            err.print(Text.assemble(("warning", "bold yellow"), f": nothing to check in {run.name}"), soft_wrap=True)
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
     with engine_on(arguments.cluster if runs else None, partial(note, err)) as engine:
@@ -198,6 +203,8 @@ def _options(arguments: argparse.Namespace, certifier: Certifier | None = None) 
 
 def _form(arguments: argparse.Namespace) -> Literal["human", "json", "jsonl"]:
     """The form of the results: as --format says, else as the ending of --output does. InputError for other endings."""
+    if arguments.output is not None and arguments.output.suffix.lower() in (".eqspec", ".nnet", ".onnx"):
+        raise InputError(f"results are not written over {arguments.output}; name a file for them, such as results.json")
     forms: dict[str, Literal["human", "json", "jsonl"]] = {"human": "human", "json": "json", "jsonl": "jsonl"}
     if arguments.format is not None:
         return forms[arguments.format]

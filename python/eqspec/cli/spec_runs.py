@@ -32,6 +32,11 @@ class Selection:
     tags: Sequence[str] | None = None
     checks: Sequence[str] | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether everything is to run."""
+        return self.tasks is None and self.tags is None and self.checks is None
+
 
 @dataclass
 class SpecRun:

@@ -244,6 +244,17 @@ def test_a_missing_certificate_is_missed_whatever_other_specs_call_their_checks(
     assert f"no certificate of {first}: good: " in err
 
 
+@pytest.mark.parametrize("form", [[], ["--format", "json"]])
+def test_results_are_not_written_over_what_they_are_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: list[str]
+) -> None:
+    path = write_spec(tmp_path)
+    before = path.read_text()
+    code, _, err = run(capsys, "check", path, "-o", path, *form)
+    assert (code, path.read_text()) == (2, before)
+    assert f"not written over {path}" in err
+
+
 def test_the_ending_says_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table in results.json would be read by nothing; the form that is asked for counts all the same."""
     path = write_spec(tmp_path)

@@ -62,3 +62,18 @@ def test_what_is_found_is_checked_with_files_that_only_others_include(
     shown = capsys.readouterr()
     assert "same" in shown.out
     assert "error" not in shown.err
+
+
+def test_a_file_that_is_named_and_has_no_check_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody may have emptied it; the other file alone would look as if all was proved."""
+    write_spec(tmp_path, ONE)
+    (tmp_path / "base.eqspec").write_text("eqspec 1\n")
+    monkeypatch.chdir(tmp_path)
+    names = [path.name for path in tmp_path.glob("*.eqspec")]
+    assert main(["check", "--no-cache", *names]) == 0
+    assert "warning: nothing to check in base.eqspec" in capsys.readouterr().err
+    assert main(["check", "--no-cache", "--check", "same", *names]) == 0
+    assert main(["check", "--no-cache", "."]) == 0
+    assert "nothing to check" not in capsys.readouterr().err

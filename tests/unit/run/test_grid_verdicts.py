@@ -119,6 +119,12 @@ def test_what_breaks_beside_the_grid_alone_is_no_difference() -> None:
     assert (replay.tried, replay.confirmed) == (1, 0)
 
 
+@pytest.mark.parametrize("step", [F(1, 10**18), F(1, 10**19), F(1, 10**300)])
+def test_a_grid_may_have_more_points_than_an_index(step: Fraction) -> None:
+    made = task(flat(), bump(1.0), Epsilon("0.5"), [-1], [1], lattices=(Lattice(F(0), step),))
+    assert run(made).verdict is Verdict.DIFFERENT
+
+
 def test_a_candidate_beside_the_grid_ends_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused, and the answer is unknown with a reason that says so, or with the limit that was met."""
     made = task(flat(), bump(1.0), Epsilon("0.5"), [-1], [1], lattices=(GRID,))

@@ -92,7 +92,10 @@ def _most_cells(
     low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool, outside: bool
 ) -> int:
     """At least as many cells as an input has; 0 for infinitely many."""
-    points = 1 if low == high else 0 if lattice is None else len(_on(lattice, low, high))
+    points = 1 if low == high else 0
+    if lattice is not None and low < high:
+        on = _on(lattice, low, high)
+        points = max(0, on.stop - on.start)  # `len` knows no more than 2^63
     if read or points == 1:
         return points
     cuts = 1
