@@ -14,6 +14,7 @@ however that process ends.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -28,7 +29,7 @@ from typing import Literal, get_args
 
 from filelock import FileLock, Timeout
 
-from eqspec.cache.files import TEMPORARY, BrokenError, private_folder, read_file, replace_file
+from eqspec.cache.files import TEMPORARY, BrokenError, open_plain, private_folder, read_file, replace_file
 from eqspec.cache.key import KEY_ENVIRONMENT, Key, given_key, user_key
 from eqspec.cache.saved_search import SavedSearch
 from eqspec.cache.sealed import head, opened
@@ -43,6 +44,9 @@ _OLD = 86400.0
 _HEAD = 4096
 """Bytes that the first line of an entry may take, and more."""
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results that eqspec keeps; they can be deleted at any time.\n"
+
+_NOTHING_SAID = (OSError, BrokenError, ValueError, LookupError, AttributeError, RecursionError)
+"""What may come of reading about a search that anybody may have put there."""
 
 Kind = Literal["result", "search", "trail"]
 Tell = Callable[[str], None]
@@ -72,7 +76,7 @@ class Store:
         self.folder, self._limit = folder, limit
         self._tell = tell or logging.getLogger("eqspec").warning
         self._key = key or given_key()
-        self._failed = self._foreign_seen = False
+        self._failed = self._foreign_seen = self._other_builds_seen = False
         self._written = False
         self._lock = threading.Lock()
 
@@ -161,6 +165,25 @@ class Store:
                 with suppress(OSError):
                     path.with_suffix(".lock").unlink()
             lock.release()
+
+    def tell_of_other_builds(self, build: str) -> None:
+        """Say once that there are stopped searches of another version of eqspec: whoever wants to go on should know.
+
+        Their seals are not looked at, since nothing but this message comes of them.
+        """
+        if self._other_builds_seen:
+            return
+        self._other_builds_seen, count = True, 0
+        with suppress(OSError):
+            for path in self._path("search", "00" * 32).parent.glob("*.search"):
+                with suppress(*_NOTHING_SAID), open_plain(path, follow=False) as file:
+                    about = json.loads(file.read(2 * _HEAD).split(b"\n")[1])
+                    count += about.get("build") != build
+        if count:
+            self._tell(
+                f"{self.folder} has stopped searches of another version of eqspec ({count}), which this one does not "
+                "go on with; what they looked into is begun anew"
+            )
 
     def usage(self) -> Usage:
         """How much is kept. Without a key to tell whose it is, none of it is ours."""

@@ -17,7 +17,6 @@ from typing import Any
 from eqspec import audit
 from eqspec.errors import EqspecError
 
-
 MEMORY_KEPT = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 """For glibc: enclosures are freed and made again all the time, and their memory, returned in between, takes a fifth of
 the time to be given pages again. Other libraries know neither name.

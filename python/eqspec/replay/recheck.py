@@ -18,6 +18,7 @@ from eqspec.networks import Network, read_network
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay, contains
 from eqspec.tasks import serialisation
+from eqspec.tasks.result import refuse_other_schema
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
@@ -44,6 +45,8 @@ def replay_all(content: object, folder: Path | None = None) -> Iterator[Replayed
     for entry in content if isinstance(content, list) else [content]:
         if not isinstance(entry, Mapping) or "id" not in entry or "witness" not in entry:
             raise InputError("this holds no results; give what 'eqspec check --format json -o' or --save-witness wrote")
+        if "verdict" in entry or "schema_version" in entry:  # a saved witness is no result and has neither
+            refuse_other_schema(entry, str(entry["id"]))
         witness = entry["witness"] or (entry.get("find") or {}).get("witness")
         if witness is not None:
             yield _replay(entry, witness, folder, read, runtime)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.tasks.result import SCHEMA_VERSION, Result
+from eqspec.tasks.result import Result, refuse_other_schema
 
 _WRITE_THEM = "give what 'eqspec check --format json -o FILE' wrote"
 
@@ -59,11 +59,7 @@ def _result(entry: Any, where: str) -> Result:
         raise InputError(f"{where} is not a result; {_WRITE_THEM}")
     if "verdict" not in entry:
         raise InputError(f"{where} ({entry['id']}) has no verdict: it is a saved witness or a task; {_WRITE_THEM}")
-    version = entry.get("schema_version")
-    if version != SCHEMA_VERSION:
-        raise InputError(
-            f"{where} ({entry['id']}) has version {version!r} of the schema; this eqspec reads {SCHEMA_VERSION}"
-        )
+    refuse_other_schema(entry, f"{where} ({entry['id']})")
     try:
         return Result.from_json(entry)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:

@@ -25,6 +25,11 @@ def key_of(task: Task, fingerprint: bytes) -> str:
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()
 
 
+def build_id() -> str:
+    """A short name of this version, for messages about what another one kept."""
+    return hashlib.sha256(build().encode()).hexdigest()[:16]
+
+
 @cache
 def build() -> str:
     """This version of eqspec, file by file, and what it computes with: what another proved has to be proved again.

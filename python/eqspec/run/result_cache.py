@@ -19,9 +19,11 @@ from math import inf
 from typing import Any
 
 from eqspec.cache import SavedSearch, Store
+from eqspec.errors import InputError
 from eqspec.replay.replay import Replay
+from eqspec.run.cache_key import build_id
 from eqspec.tasks import serialisation
-from eqspec.tasks.result import Result
+from eqspec.tasks.result import Result, refuse_other_schema
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 
@@ -114,8 +116,9 @@ class ResultCache:
             return None
         try:
             data = json.loads(content)
+            refuse_other_schema(data["result"], "its result")
             return Result.from_json(data["result"]), Effort.from_json(data["effort"])
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, InputError) as problem:
             self.store.remove("result", key, f"it is not a result: {type(problem).__name__}: {problem}")
             return None
 
@@ -124,6 +127,8 @@ class ResultCache:
         """The search of a key while it is run; another process or thread that runs the same has to do without."""
         with self.store.search(key) as saved:
             about, state = (saved.load() if saved is not None else None) or ({}, None)
+            if self.resume and saved is not None and state is None:
+                self.store.tell_of_other_builds(build_id())
             yield EarlierSearch(saved, about, state if self.resume else None)
 
 
@@ -148,7 +153,7 @@ class EarlierSearch:
     def save(self, state: bytes, seconds: float) -> None:
         """Save a state that took so many seconds altogether, unless it would replace one that took more."""
         if self._saved is not None and seconds >= self._about.get("seconds", 0.0):
-            self._saved.keep({"seconds": seconds}, state)
+            self._saved.keep({"seconds": seconds, "build": build_id()}, state)
 
     def put_aside(self, why: str) -> None:
         """Give the state up, because it is damaged or belongs to another question. Nothing else is a reason to."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from eqspec.errors import InputError
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.json_form import (
     Form,
@@ -37,6 +38,17 @@ from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 SCHEMA_VERSION = 1
+
+
+def refuse_other_schema(entry: Mapping[str, Any], where: str) -> None:
+    """InputError unless a result in JSON has the version that `Result.from_json` reads; `where` is for the message.
+
+    Whatever reads results asks this first: fields of another version may mean something else.
+    """
+    version = entry.get("schema_version")
+    if type(version) is not int or version != SCHEMA_VERSION:
+        told = "no version" if version is None else f"version {version!r}"
+        raise InputError(f"{where} has {told} of the schema of results; this eqspec reads {SCHEMA_VERSION}")
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ ONE_OUTPUT = network(([[1.0, 0.0]], [0.0]))
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, np.inf], Top1()), r"upper\[1\] = inf is not finite"),
         (
             lambda: eqspec.verify(*PAIR, np.array([0, 1j]), [1, 1], Top1()),
-            "lower is no array of numbers: some are compl",
+            "lower is not an array of numbers: some",
         ),
         (lambda: eqspec.verify(*PAIR, [0, 2], [1, 1], Top1()), r"lower\[1\] = 2.0 is above upper\[1\] = 1.0"),
         (lambda: eqspec.verify(*PAIR, ["a", "b"], [1, 1], Top1()), "'a' is not an exact number"),

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
+from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
 from eqspec.audit.reading import Pair
 from eqspec.audit.rounding import float_above, float_below
 from eqspec.certificates.facts import Behind, Fact, FactNumbers

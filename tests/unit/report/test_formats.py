@@ -252,6 +252,8 @@ def test_results_of_older_versions_are_read() -> None:
         ("[1]", "x.json, entry 1 is not a result; give what 'eqspec check --format json -o FILE' wrote"),
         ('[{"id": "a", "witness": {}, "claim": ""}]', "entry 1 (a) has no verdict: it is a saved witness or a task"),
         ('[{"id": "a", "verdict": "equivalent", "schema_version": 7}]', "has version 7 of the schema"),
+        ('[{"id": "a", "verdict": "equivalent", "schema_version": true}]', "has version True of the schema"),
+        ('[{"id": "a", "verdict": "equivalent"}]', "has no version of the schema"),
         ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is not a whole result: KeyError at 'check'"),
     ],
 )

@@ -167,6 +167,33 @@ def the_search_of_another_question(kept: Kept) -> None:
     kept.search.write_bytes(kept.search.read_bytes().partition(b"\n")[0] + b"\n" + content_of(other))
 
 
+def in_layout(kept: Kept, mark: str, more: str, by: Key) -> None:
+    """All entries as another version of eqspec might lay them out, the undecided one claimed to be proved."""
+    for path in (kept.holds, kept.breaks, kept.undecided, kept.search):
+        kind, content = path.suffix[1:], content_of(path) if path.suffix == ".search" else claimed(path)
+        head, _, _ = sealed(kind, path.stem, content, by).partition(b"\n")
+        path.write_bytes(head.replace(b"eqspec-memory/2", mark.encode()) + more.encode() + b"\n" + content)
+
+
+def an_older_layout(kept: Kept) -> None:
+    in_layout(kept, "eqspec-memory/1", "", MINE)
+
+
+def a_newer_layout(kept: Kept) -> None:
+    in_layout(kept, "eqspec-memory/3", " build=9.9 zstd", MINE)
+
+
+def a_newer_layout_under_the_same_mark(kept: Kept) -> None:
+    in_layout(kept, "eqspec-memory/2", " build=9.9", MINE)
+
+
+def results_of_another_schema(kept: Kept) -> None:
+    for path, version in ((kept.holds, None), (kept.breaks, 2), (kept.undecided, True)):
+        data = json.loads(claimed(path))
+        data["result"]["schema_version"] = version
+        path.write_bytes(sealed("result", path.stem, json.dumps(data).encode(), MINE))
+
+
 TAMPERINGS: list[Callable[[Kept], None]] = [
     flip_with_a_digest,
     flip_and_leave_the_seal,
@@ -181,6 +208,10 @@ TAMPERINGS: list[Callable[[Kept], None]] = [
     empty,
     shorten_the_search,
     the_search_of_another_question,
+    an_older_layout,
+    a_newer_layout,
+    a_newer_layout_under_the_same_mark,
+    results_of_another_schema,
 ]
 
 
@@ -234,6 +265,28 @@ def test_results_of_another_user_are_decided_anew(kept: Kept) -> None:
     for asked in (HOLDS, BREAKS):
         assert kept.run(asked, key=THEIRS).cached
         assert kept.run(asked).cached
+
+
+def test_what_another_version_kept_is_not_used_and_a_stopped_search_of_it_is_told_about(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eqspec.run.cache_key.build", lambda: "9.9.9 of tomorrow")
+    hostile = kept.search.with_name("0" * 64 + ".search")
+    for content in (b"", b"no line", b"x\n" + b"[" * 8000, b"x\n[]", b"x\n\xff\n"):
+        hostile.write_bytes(content)
+        assert not kept.run(HOLDS).cached
+        kept.path_of(HOLDS).unlink()  # so that it is asked again
+    result = kept.run(HARD)
+    assert (result.verdict, result.cached, result.resumed) == (Verdict.UNKNOWN, False, False)
+    assert kept.run(HARD, replace(FEW, boxes=8)).resumed
+    told = [message for message in kept.told if "stopped searches of another version of eqspec (1)" in message]
+    assert told
+    count = len(kept.told)
+    assert not kept.run(BREAKS, resume=False).cached
+    assert len(kept.told) == count, "only who wants to go on is told"
+    assert kept.search.exists()
+    monkeypatch.undo()
+    assert kept.run(HARD, replace(FEW, boxes=8)).resumed, "the version that kept it goes on with it"
 
 
 def test_a_changed_key_in_the_environment_is_another_key(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,6 +219,23 @@ def test_a_network_that_changed_is_not_replayed(
     assert "another file than it was" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("version", [2, None, True, "1"])
+def test_every_command_that_reads_results_refuses_another_schema(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], version: object
+) -> None:
+    data = json.loads(results.read_text())
+    for entry in data:
+        entry["schema_version"] = version
+    (tmp_path / "other.json").write_text(json.dumps(data))
+    told = set()
+    for command in ("replay", "report"):
+        assert main([command, str(tmp_path / "other.json")]) == 2
+        words = " ".join(capsys.readouterr().err.split())
+        assert "this eqspec reads 1" in words
+        told.add(words[words.index(" has ") :])
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize(
     "content", ["", "[1]", "{}", '{"id": "a", "witness": {"raw": {}}}', '[{"id": "a", "witness": {}, "task": {}}]']
 )
