@@ -9,7 +9,7 @@ from onnx import TensorProto
 
 from conformance.building import Builder, Value
 from conformance.functions import add
-from conformance.operators import sample_of
+from conformance.operators import Generator, sample_of
 from conformance.spatial import image
 
 _MOST = 24
@@ -38,6 +38,38 @@ def top(g: Builder) -> None:
     else:
         found = add(g, "TopK", [v, g.constant(np.array([count], np.int64))], 2, **attributes)
     g.values.append(found[0])
+
+
+def placed(kind: str) -> Generator:
+    """The place of the largest or smallest entry, or where it is, and what is looked up there."""
+
+    def make(g: Builder) -> None:
+        v = _small(g)
+        if v is None:
+            return
+        shape = sample_of(v).shape
+        axis = g.whole(-len(shape) if g.opset >= 11 else 0, len(shape) - 1)
+        if kind == "Hardmax":
+            add(g, "Hardmax", [v], axis=axis)
+            return
+        last = {"select_last_index": 1} if g.opset >= 12 and g.chance(0.3) else {}
+        (found,) = add(g, kind, [v], axis=axis, keepdims=g.one([0, 1]), **last)
+        if found.sample is not None and g.chance(0.5):
+            add(g, "Gather", [g.constant(g.floats((shape[axis], 2))), found])
+
+    return make
+
+
+def found_again(g: Builder) -> None:
+    """What a TopK finds, looked up at its places."""
+    v = _small(g)
+    if v is None or g.opset < 11:
+        return
+    axis = g.whole(0, sample_of(v).ndim - 1)
+    count = g.constant(np.array([g.whole(1, sample_of(v).shape[axis])], np.int64))
+    found = add(g, "TopK", [v, count], 2, axis=axis, largest=g.one([0, 1]))
+    if found[1].sample is not None:
+        add(g, "GatherElements", [g.one([v, g.input]) if g.input.sample is not None else v, found[1]], axis=axis)
 
 
 def sampled(g: Builder) -> None:

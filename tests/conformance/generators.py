@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.counting import COUNTED_SINCE, COUNTING
-from conformance.deciding import counted, hidden_softmax, sampled, top
+from conformance.deciding import counted, found_again, hidden_softmax, placed, sampled, top
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
@@ -34,6 +34,9 @@ GENERATORS["GridSample"] = sampled
 GENERATORS["Einsum"] = _either(PRODUCTS["Einsum"], in_place)
 GENERATORS["Mod"] = _either(COUNTING["Mod"], remainder)
 GENERATORS["OneHot"] = _either(COUNTING["OneHot"], counted)
+GENERATORS |= {kind: _either(COUNTING[kind], placed(kind)) for kind in ("ArgMax", "ArgMin")}
+GENERATORS["GatherElements"] = _either(GENERATORS["GatherElements"], found_again)
+GENERATORS["Hardmax"] = placed("Hardmax")
 GENERATORS["TopK"] = lambda g: top(g) if g.opset < 11 or g.chance(0.5) else COUNTING["TopK"](g)
 """Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from onnx import helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import in_float32, read_network
@@ -58,6 +59,39 @@ CASES: dict[str, onnx.ModelProto] = {
             [node("Mod", ["x", "d"], "y", fmod=1)], {"d": np.array(divisor, np.float32)}, 1, 3
         )
         for divisor in (0.75, -0.5, 6.25)
+    },
+    **{
+        f"{kind} {chosen}": of(
+            [node("Mul", ["x", "two"], "t"), node("Round", ["t"], "r"), node(kind, ["r"], "p", **chosen),
+             node("Cast", ["p"], "q", to=FLOATS), node("Neg", ["q"], "y")],
+            {"two": np.array(2, np.float32)}, 1, 2, 4,
+        )
+        for kind in ("ArgMax", "ArgMin")
+        for chosen in ({"axis": 2}, {"axis": 1, "keepdims": 0}, {"axis": -1, "select_last_index": 1})
+    },
+    **{
+        f"Hardmax {opset}": of(
+            [node("Round", ["x"], "r"), node("Hardmax", ["r"], "h", axis=1), node("Neg", ["h"], "y")], {}, 1, 2, 3,
+            opset=opset,
+        )
+        for opset in (11, 13)
+    },
+    "rows at the largest": of(
+        [node("ArgMax", ["x"], "p", axis=1, keepdims=0), node("Gather", ["rows", "p"], "y")],
+        {"rows": np.arange(12, dtype=np.float32).reshape(4, 3)}, 1, 4,
+    ),
+    "a value at the largest": of(
+        [node("ArgMax", ["x"], "p", axis=1, keepdims=0), node("Tanh", ["x"], "t"),
+         node("Gather", ["t", "p"], "y", axis=1)], {}, 1, 4,
+    ),
+    **{
+        f"what a TopK finds, {largest}": of(
+            [helper.make_node("TopK", ["x", "k"], ["v", "p"], axis=1, largest=largest),
+             node("GatherElements", ["x", "p"], "f", axis=1), node("Tanh", ["x"], "t"),
+             node("GatherElements", ["t", "p"], "g", axis=1), node("Concat", ["v", "f", "g"], "y", axis=1)],
+            {"k": np.array([3])}, 1, 5, 2,
+        )
+        for largest in (0, 1)
     },
     "a choice of constants": of(
         [node("Greater", ["x", "c"], "a"), node("Where", ["a", "c", "zero"], "y")], CONSTANTS, 1, 3

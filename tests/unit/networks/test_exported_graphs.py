@@ -232,13 +232,6 @@ def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
             "updates of shape",
         ),
         ([node("MeanVarianceNormalization", ["x"], "y", axes=[4])], {}, IMAGE, "axes"),
-        ([node("ArgMax", ["x"], "p"), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")], {}, (1, 6), "it gives"),
-        (
-            [helper.make_node("TopK", ["x", "k"], ["v", "p"]), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")],
-            {"k": whole(2)},
-            (1, 6),
-            "their places are asked for",
-        ),
         (
             [helper.make_node("TopK", ["x", "k"], ["y", "p"], sorted=0)],
             {"k": whole(2)},

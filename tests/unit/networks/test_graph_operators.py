@@ -207,9 +207,7 @@ def test_a_batch_of_images_is_set_aside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "constants", "words"),
     [
-        ([node("ArgMax", ["x"], "i"), node("Cast", ["i"], "y", to=1)], {}, "which entries it gives depends"),
         ([node("NonZero", ["x"], "y")], {}, "a shape that depends on the input"),
-        ([node("Hardmax", ["x"], "h"), node("Neg", ["h"], "y")], {}, "operator Hardmax is not supported"),
     ],
 )
 def test_what_no_program_expresses_is_refused_by_name(

@@ -118,10 +118,13 @@ def test_a_label_is_refused_with_its_scores(proto: onnx.ModelProto, tmp_path: Pa
 def test_floating_point_numbers_are_no_label(proto: onnx.ModelProto, tmp_path: Path) -> None:
     """A distance between them is not one between scores, so the scores have to be asked for."""
     path = save(tmp_path, proto)
-    with pytest.raises(NetworkError, match="which entries it gives depends") as caught:
+    with pytest.raises(NetworkError, match="a label: a place among the numbers 'scores'") as caught:
         read_network(path)
     assert "--network-output 'scores'" in (caught.value.fix or "")
     assert read_network(path, output="scores").output_size == 4
+    chosen = read_network(path, output=proto.graph.output[0].name)  # who asks for marks or places gets them
+    point = np.array([0.5, -1.0, 2.0])
+    np.testing.assert_allclose(chosen.evaluate(point[None])[0], Session(chosen).run(point))
 
 
 def test_the_probabilities_behind_a_label_are_scores(tmp_path: Path) -> None:

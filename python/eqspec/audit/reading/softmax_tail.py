@@ -6,9 +6,10 @@ A file ends in one where its result is that of
 - e^z / sum e^z or z - ln(sum e^z), where z may be x - max x over the same axis, and the scores are x then,
 - (1 - s(z), s(z)) or (s(z), 1 - s(z)) with s = Sigmoid, which is the softmax of (0, z) or (z, 0),
 
-in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order. It is one
-over all of them; what else gives probabilities is read as it stands. Whether a file has such an end decides what a
-claim means, so the task has to say the same (`File.softmax`).
+in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order, or go
+through a Dropout that is told nothing of training. It is one over all of them; what else gives probabilities is read
+as it stands. Whether a file has such an end decides what a claim means, so the task has to say the same
+(`File.softmax`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .value import Value
 
 _WRITTEN_OUT_SINCE = 13
 """The opset since which an axis of Softmax is an axis, and ends that are written out are seen."""
-_SHAPING = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+_SHAPING = ("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ class _Ends:
         """The value behind nodes that pass it on; a cycle of them, which nothing makes, has any of its values."""
         seen = set[str]()
         node = self._makers.get(name)
-        while node is not None and node.op_type in passed and node.domain in STANDARD and name not in seen:
+        while node is not None and node.op_type in passed and not node.input[2:] and name not in seen:
+            if node.domain not in STANDARD:
+                break
             seen.add(name)
             name = node.input[0]
             node = self._makers.get(name)

@@ -22,6 +22,7 @@ from eqspec.networks.operators import (
     matrix_products,
     normalizations,
     norms,
+    places,
     pooling,
     qonnx,
     rearranging,
@@ -43,7 +44,7 @@ from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
     batch_normalization, casting, comparisons, constant, convolution, curves, einsum, elementwise, functions,
-    grid_sampling, matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu,
+    grid_sampling, matrix_products, normalizations, norms, places, pooling, rearranging, recurrent, reductions, relu,
     remainders, resizing, scattering, selection, shapes, softmax, sorting, spectra,
 )  # fmt: skip
 
@@ -59,6 +60,7 @@ QUANTISING: dict[str, Operator] = {
 ON_LEVELS: dict[str, Operator] = {
     **level_operators.OPERATORS,
     "Gather": lookup.gather,
+    "GatherElements": lookup.gather_elements,
     "GatherND": lookup.gather_many,
     "OneHot": lookup.one_hot,
 }

@@ -15,7 +15,7 @@ from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip, pieces
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.masked import Hidden, Masked
@@ -86,10 +86,15 @@ def _places(a: Affine) -> Levels | None:
 
 def _towards_zero(a: Affine) -> Levels:
     """Any real number without what is behind its point. What leaves 32 bits has no meaning that runtimes agree on."""
-    most = _MOST_PLACES - 1
-    limited, floor = af.curve(a, Curves.all(clip(-most, most))), Curves.all(Curve("floor"))
-    up, down = (af.curve(af.relu(side), floor) for side in (limited, af.negate(limited)))
-    return Levels.of(Computed(af.add(up, af.negate(down))), a.shape, -int(most), int(most))
+    return Levels.of(Computed(towards_zero(a, _MOST_PLACES - 1)), a.shape, int(1 - _MOST_PLACES), int(_MOST_PLACES - 1))
+
+
+def towards_zero(a: Affine, most: float | None = None) -> Affine:
+    """floor(max(a, 1/2)) - floor(max(-a, 1/2)), of a up to a size: one of the floors is always far from a jump."""
+    floor, least = Curves.all(Curve("floor")), Curves.all(pieces((0.5,), (0.0, 1.0), 0.5))
+    kept = least if most is None else Curves.all(clip(0.5, most))
+    up, down = (af.curve(af.curve(side, kept), floor) for side in (a, af.negate(a)))
+    return af.add(up, af.negate(down))
 
 
 def _whole(a: Affine) -> Levels | None:

@@ -8,15 +8,15 @@ from 0 to 1, constant on every box in which the input stands for one integer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from onnx import helper
 
 from eqspec.networks import affine as af
-from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves
@@ -24,12 +24,13 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels, limited
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import integer_arithmetic, rearranging, selection
-from eqspec.networks.operators.elementwise import add
+from eqspec.networks.operators import comparisons, integer_arithmetic, pooling, rearranging, selection
+from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 _ANY = 2**30
 """What may be so large is limited by nothing but its type."""
 _MOST = 20_000
@@ -41,18 +42,16 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     places = call.value(1)
     if not isinstance(places, Levels):
         return selection.gather(call)
-    if not isinstance(call.value(0), Enclosure):
-        raise UnreadableError("entries of a value are looked up at places that depend on the input", "store the table")
     if call.given.unit:
         raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
-    table = call.number(0)
+    table = call.real_value(0)
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
     if places.low < -size or places.high >= size:
         places = _within(call, places, size)
     numbers = np.arange(places.low, places.high + 1)
     _check_count(places, size)
-    made = _rows(places, table.rearranged(lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
+    made = _rows(places, _moved(table, lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
     before, behind = prod(table.shape[:axis]), prod(table.shape[axis + 1 :])
     shape = (*table.shape[:axis], *places.shape, *table.shape[axis + 1 :])
 
@@ -79,15 +78,64 @@ def _check_count(places: Levels, size: int) -> None:
         raise UnreadableError(message, "export the model with what is looked up as its input")
 
 
-def _rows(places: Levels, table: Enclosure) -> Affine | Enclosure:
+def _moved(table: Affine | Enclosure, f: Callable[[Array], Array]) -> Affine | Enclosure:
+    return af.rearrange(table, f) if isinstance(table, Affine) else table.rearranged(f)
+
+
+def _rows(places: Levels, table: Affine | Enclosure) -> Affine | Enclosure:
     """The row of each place, (places, width), of a table (n, width) for the integers from places.low to places.high."""
     check_value((places.size, table.shape[1]))
-    first = table.rearranged(lambda a: a[:1])
+    first = _moved(table, lambda a: a[:1])
     if table.shape[0] == 1:
-        return first.rearranged(lambda a: np.repeat(a, places.size, axis=0))
-    rises = constants.add(table.rearranged(lambda a: a[1:]), constants.negate(table.rearranged(lambda a: a[:-1])))
+        return _moved(first, lambda a: np.repeat(a, places.size, axis=0))
+    rises = add(_moved(table, lambda a: a[1:]), comparisons.negated(_moved(table, lambda a: a[:-1])))
     thresholds = np.arange(places.low + 1, places.high + 1).astype(np.float64) - 0.5
     return add(multiply_matrices(_above(places, thresholds), rises), first)
+
+
+def gather_elements(call: OperatorCall) -> Sequence[Value]:
+    """GatherElements at places along an axis that depend on the input: each of one of the entries beside it."""
+    places = call.value(1)
+    if not isinstance(places, Levels):
+        return rearranging.OPERATORS["GatherElements"](call)
+    if call.given.unit:
+        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    table = call.real_value(0)
+    rank = len(table.shape)
+    axis = axis_of(call.integer("axis", 0), rank)
+    size = table.shape[axis]
+    wrong = len(places.shape) != rank or any(
+        p > t for i, (p, t) in enumerate(zip(places.shape, table.shape, strict=True)) if i != axis
+    )
+    if wrong:
+        raise UnreadableError(f"places of shape {places.shape} in {table.shape}", "export the model again")
+    if places.low < -size or places.high >= size:
+        places = _within(call, places, size)
+    _check_count(places, size)
+    numbers = np.arange(places.low, places.high + 1) % size
+    check_value((places.size, len(numbers)))
+    cut = tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(places.shape))
+
+    def beside(a: Array) -> Array:
+        """For each place the entries that it may be of, (places, numbers)."""
+        kept = np.take(a[cut], numbers, axis=axis)
+        wide = np.broadcast_to(
+            np.moveaxis(kept, axis, -1)[..., None, :],
+            (*np.delete(places.shape, axis), places.shape[axis], len(numbers)),
+        )
+        return np.moveaxis(wide, -2, axis).reshape(places.size, -1)
+
+    rows = _moved(table, beside)
+    chosen = _moved(rows, lambda a: a[:, :1])
+    if len(numbers) > 1:
+        rises = add(_moved(rows, lambda a: a[:, 1:]), comparisons.negated(_moved(rows, lambda a: a[:, :-1])))
+        thresholds = np.arange(places.low + 1, places.high + 1).astype(np.float64) - 0.5
+        steps = multiply(_above(places, thresholds), rises)
+        assert isinstance(steps, Affine)
+        groups = np.arange(steps.size).reshape(places.size, -1)
+        total = pooling.mean(steps, groups, np.ones(len(groups), int), (places.size, 1))
+        chosen = add(chosen, total)
+    return [_moved(chosen, lambda a: a.reshape(places.shape))]
 
 
 def one_hot(call: OperatorCall) -> Sequence[Value]:

@@ -1,6 +1,6 @@
 """Mod of real numbers: what a division by a constant leaves, with the sign of the dividend, as C's fmod.
 
-    fmod(x, b) = x - b (floor(relu(x / b)) - floor(relu(-x / b)))
+    fmod(x, b) = x - b q,  q = x / b without what is behind its point
 
 It jumps where x is a multiple of b other than 0, as angles do that are kept between -pi and pi.
 """
@@ -14,10 +14,9 @@ import numpy as np
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding
+from eqspec.networks.operators import casting, folding
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
@@ -38,9 +37,7 @@ def modulo(call: OperatorCall) -> Sequence[Value]:
         raise UnreadableError("a division by zero", "repair the constant")
     check_broadcast(x.shape, divisor.shape)
     check_one_for_all(call, x.shape, divisor.shape)
-    quotient, floor = af.scale(x, divisor, en.divide), Curves.all(Curve("floor"))
-    up, down = (af.curve(af.relu(side), floor) for side in (quotient, af.negate(quotient)))
-    whole = af.add(up, af.negate(down))
+    whole = casting.towards_zero(af.scale(x, divisor, en.divide))
     return [af.add(af.broadcast(x, whole.shape), af.negate(af.scale(whole, divisor)))]
 
 

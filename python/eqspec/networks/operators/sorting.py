@@ -4,7 +4,7 @@
 
 for each comparator, by which Batcher's odd-even merge sort (1968) puts n entries in order with some n log^2 n / 4 of
 them, whatever the entries are; those that no result needs are left out. Entries that are equal make no difference to
-the values. Where they came from does jump, so the places are refused on values that depend on the input.
+the values. Where they came from does jump (see `places`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.matrices import NONE, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding, functions
+from eqspec.networks.operators import folding, functions, places
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
@@ -26,15 +26,12 @@ Layer = list[tuple[int, int]]
 
 
 def top_k(call: OperatorCall) -> Sequence[Value]:
-    """TopK: the values, and of integer constants their places, too."""
+    """TopK: the values, and their places where these are asked for."""
     if folding.is_constant(call):
         return folding.fold(call)
     x = call.real_value(0)
     if not isinstance(x, Affine):
         raise UnreadableError("how many entries it gives depends on the input", "store the number")
-    if call.wants(1):
-        message = "which entries are the largest depends on the input, and their places are asked for"
-        raise UnreadableError(message, "end the model before it, at the scores")
     axis = axis_of(call.integer("axis", -1), len(x.shape))
     size, count = x.shape[axis], _count(call)
     if not 0 < count <= size:
@@ -49,7 +46,11 @@ def top_k(call: OperatorCall) -> Sequence[Value]:
     made = sorted_down(rows, count)
     made = made if largest else af.negate(made)
     moved = (*shape[:axis], *shape[axis + 1 :], count)
-    return [functions.result(af.rearrange(made, lambda p: np.moveaxis(p.reshape(moved), -1, axis)))]
+    values = functions.result(af.rearrange(made, lambda p: np.moveaxis(p.reshape(moved), -1, axis)))
+    if not call.wants(1):
+        return [values]
+    found = places.places_of(places.ranked(call, rows, count))
+    return [values, found.rearranged(lambda p: np.moveaxis(p.reshape(moved), -1, axis))]
 
 
 def _count(call: OperatorCall) -> int:

@@ -68,7 +68,7 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
     if (made := makers.get(name)) is not None and made.op_type == "ZipMap" and len(made.input) == 1:
         name, declared = made.input[0], ValueInfoProto(name=made.input[0])
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
-    if output is None and not _is_real(chosen, makers) and (scores := _scores(name, makers)) is not None:
+    if output is None and (scores := _scores(name, makers)) is not None:
         raise OutputChoiceError(
             path,
             f"output {name!r} is a label: a place among the numbers {scores!r}",
@@ -78,8 +78,8 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
 
 
-_LABELS = {"ArgMax": 0, "ArgMin": 0, "TopK": 1}
-"""Operators that give the place of the largest or smallest numbers, by which of their outputs."""
+_LABELS = {"ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "TopK": 1}
+"""Operators that give the place of the largest or smallest numbers, as a number or as a mark, by which output."""
 _SAME = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
 

@@ -66,7 +66,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
         _LABELS,
     ),
     "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
-    **dict.fromkeys(("ArgMax", "ArgMin", "Hardmax", "com.microsoft.SampleOp"), _CHOICE),
+    "com.microsoft.SampleOp": _CHOICE,
     **dict.fromkeys(("DeformConv",), _BENT_WINDOWS),
     "MelWeightMatrix": _SPECTRA,
     **dict.fromkeys(("ai.onnx.contrib.DecodeImage", "ai.onnx.contrib.EncodeImage", "ImageDecoder"), _IMAGES),

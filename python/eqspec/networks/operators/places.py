@@ -1,0 +1,116 @@
+"""ArgMax, ArgMin, Hardmax and the places of a TopK: which entries are the largest, as integers and as truth values.
+
+    entry i goes before entry j of x:   x_i > x_j, or x_i = x_j and i < j (for the smallest: x_i < x_j)
+    rank(j) = how many entries go before j          place(r) = sum over j of j [rank(j) = r]
+
+for each pair one comparison, and for each place one for each entry. Exact over the real numbers, ties included; where
+two entries are near each other in a box, nothing is known of what is looked up there. What floats make of comparisons
+near their thresholds is not described, so rounding arithmetics refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Computed, Levels
+from eqspec.networks.matrices import check_value
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import folding
+from eqspec.networks.operators.matrix_products import multiply_matrices
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import axis_of
+
+_SIGN, _SIZE = Curves.all(Curve("sign")), Curves.all(ABSOLUTE)
+
+
+def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) -> Affine:
+    """Whether an entry of a row (m, n) has a rank below `count`: (m, count, n), largest first, 0 or 1.
+
+    Of equal entries the first one goes before, or the `last`.
+    """
+    if call.given.unit:
+        message = "which entries are the largest jumps, which is not described in float32"
+        raise UnreadableError(message, "compare it in 'real', or end the model before it, at the scores")
+    runs, size = rows.shape
+    first, second = np.triu_indices(size, 1)
+    check_value((runs, max(1, len(first)), 2))
+    check_value((runs, count, size))
+    flat = np.arange(runs * size).reshape(runs, size)
+    if last:
+        first, second = second, first
+    a, b = (af.rearrange(rows, lambda _, at=flat[:, side]: at) for side in (first, second))  # type: ignore[misc]
+    # Behind the other of a pair, the one that goes before where they are equal is only if the other is larger.
+    behind = af.relu(af.curve(af.add(b, af.negate(a)), _SIGN))
+    counted = np.zeros((len(first), size))
+    counted[np.arange(len(first)), first], counted[np.arange(len(first)), second] = 1.0, -1.0
+    found = np.bincount(second, minlength=size).astype(np.float64)
+    if not len(first):
+        return af.constant(call.given, en.exactly(np.ones((runs, count, size))))
+    product = multiply_matrices(behind, en.exactly(counted))
+    assert isinstance(product, Affine)
+    ranks = af.shift(product, en.exactly(found))
+    apart = af.rearrange(ranks, lambda p: np.repeat(p[:, None, :], count, axis=1))
+    apart = af.shift(apart, en.exactly(-np.arange(count, dtype=np.float64)[:, None] * np.ones(size)))
+    return af.shift(af.negate(af.curve(af.curve(apart, _SIGN), _SIZE)), en.exactly(1.0))
+
+
+def places_of(indicated: Affine) -> Levels:
+    """The place of the only entry of each row (m, count, n) that is 1: integers (m, count)."""
+    runs, count, size = indicated.shape
+    found = multiply_matrices(indicated, en.exactly(np.arange(size, dtype=np.float64)[:, None]))
+    assert isinstance(found, Affine)
+    return Levels.of(Computed(af.rearrange(found, lambda p: p.reshape(runs, count))), (runs, count), 0, size - 1)
+
+
+def _rows(x: Affine, axis: int) -> Affine:
+    return af.rearrange(x, lambda p: np.moveaxis(p, axis, -1).reshape(-1, x.shape[axis]))
+
+
+def _value(call: OperatorCall) -> Affine:
+    x = call.real_value(0)
+    assert not isinstance(x, Enclosure)  # constants are folded
+    return x
+
+
+def _extreme(*, largest: bool) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if folding.is_constant(call):
+            return folding.fold(call)
+        x = _value(call)
+        axis = axis_of(call.integer("axis", 0), len(x.shape))
+        given = x if largest else af.negate(x)
+        last = bool(call.integer("select_last_index", 0))
+        found = places_of(ranked(call, _rows(given, axis), 1, last=last))
+        kept = bool(call.integer("keepdims", 1))
+        shape = (*x.shape[:axis], *((1,) if kept else ()), *x.shape[axis + 1 :])
+        return [found.rearranged(lambda p: p.reshape(shape))]
+
+    return operator
+
+
+def hardmax(call: OperatorCall) -> Sequence[Value]:
+    """Hardmax: 1 at the first of the largest entries, over all axes from one on before opset 13."""
+    if folding.is_constant(call):
+        return folding.fold(call)
+    x = _value(call)
+    axis = axis_of(call.integer("axis", 1 if call.opset < 13 else -1), len(x.shape))
+    if call.opset < 13:
+        rows = af.rearrange(x, lambda p: p.reshape(int(np.prod(x.shape[:axis])), -1))
+        return [af.rearrange(ranked(call, rows, 1), lambda p: p.reshape(x.shape))]
+    made = ranked(call, _rows(x, axis), 1)
+    moved = (*x.shape[:axis], *x.shape[axis + 1 :], x.shape[axis])
+    return [af.rearrange(made, lambda p: np.moveaxis(p.reshape(moved), -1, axis))]
+
+
+OPERATORS: dict[str, Operator] = {
+    "ArgMax": _extreme(largest=True),
+    "ArgMin": _extreme(largest=False),
+    "Hardmax": hardmax,
+}
