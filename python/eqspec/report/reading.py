@@ -68,5 +68,5 @@ def _result(entry: Any, where: str) -> Result:
         return Result.from_json(entry)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
         raise InputError(
-            f"{where} ({entry['id']}) is not a whole result: {type(problem).__name__} at {problem}"
+            f"{where} ({entry['id']}) is no whole result: {type(problem).__name__} at {problem}"
         ) from None

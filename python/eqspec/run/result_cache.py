@@ -116,7 +116,7 @@ class ResultCache:
             data = json.loads(content)
             return Result.from_json(data["result"]), Effort.from_json(data["effort"])
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
-            self.store.remove("result", key, f"it is not a result: {type(problem).__name__}: {problem}")
+            self.store.remove("result", key, f"it is no result: {type(problem).__name__}: {problem}")
             return None
 
     @contextmanager

@@ -245,7 +245,7 @@ def test_results_of_older_versions_are_read() -> None:
         ("[1]", "x.json, entry 1 is not a result; give what 'eqspec check --format json -o FILE' wrote"),
         ('[{"id": "a", "witness": {}, "claim": ""}]', "entry 1 (a) has no verdict: it is a saved witness or a task"),
         ('[{"id": "a", "verdict": "equivalent", "schema_version": 7}]', "has version 7 of the schema"),
-        ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is not a whole result: KeyError at 'check'"),
+        ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is no whole result: KeyError at 'check'"),
     ],
 )
 def test_what_holds_no_results_is_refused_with_the_place(tmp_path: Path, text: str, words: str) -> None:
