@@ -78,7 +78,7 @@ fn tree(solution: &Solution) -> impl PartialEq + std::fmt::Debug + use<> {
 fn a_proof_in_legs_is_the_same_tree() {
     let mut several = 0;
     let several = std::cell::RefCell::new(&mut several);
-    for_all(1500, (lines(), 1u64..3), |(mut question, step)| {
+    for_all(600, (lines(), 1u64..3), |(mut question, step)| {
         question.solver = Solver::Silent;
         // A contraction or a program that every leg cuts short would never end.
         question.settings.contract = false;
@@ -102,7 +102,7 @@ fn a_proof_in_legs_is_the_same_tree() {
         }
         Ok(())
     });
-    assert!(**several.borrow() > 20, "{}", several.borrow());
+    assert!(**several.borrow() > 5, "{}", several.borrow());
 }
 
 #[test]
