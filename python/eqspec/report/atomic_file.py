@@ -13,7 +13,6 @@ from tempfile import TemporaryFile
 from eqspec.cache import replace_file
 from eqspec.errors import InputError, unwritten
 
-
 _SOURCES = (".eqspec", ".nnet", ".onnx", ".vnnlib")
 
 
