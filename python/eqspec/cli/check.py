@@ -203,8 +203,6 @@ def _options(arguments: argparse.Namespace, certifier: Certifier | None = None) 
 
 def _form(arguments: argparse.Namespace) -> Literal["human", "json", "jsonl"]:
     """The form of the results: as --format says, else as the ending of --output does. InputError for other endings."""
-    if arguments.output is not None and arguments.output.suffix.lower() in (".eqspec", ".nnet", ".onnx"):
-        raise InputError(f"results are not written over {arguments.output}; name a file for them, such as results.json")
     forms: dict[str, Literal["human", "json", "jsonl"]] = {"human": "human", "json": "json", "jsonl": "jsonl"}
     if arguments.format is not None:
         return forms[arguments.format]

@@ -1,4 +1,7 @@
-"""Files with results: whole, or not there. Half a report could be taken for all of it."""
+"""Files with results: whole, or not there. Half a report could be taken for all of it.
+
+They are never called like a spec, a query or a network, which a slip of the command line would write over.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from eqspec.cache import replace_file
-from eqspec.errors import unwritten
+from eqspec.errors import InputError, unwritten
+
+_SOURCES = (".eqspec", ".nnet", ".onnx", ".vnnlib")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -19,6 +24,7 @@ def write_file(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """The same for what is no text."""
+    _refuse_source(path)
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():  # a pipe or a device takes what comes
@@ -33,6 +39,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def refuse_unwritable(path: Path) -> None:
     """An error, before hours of work, where `write_file` could not put anything there; nothing is left behind."""
+    _refuse_source(path)
     try:
         target = path.resolve()
         if target.is_dir():
@@ -42,6 +49,11 @@ def refuse_unwritable(path: Path) -> None:
                 return
     except OSError as error:
         raise unwritten(path, error) from None
+
+
+def _refuse_source(path: Path) -> None:
+    if path.suffix.lower() in _SOURCES:
+        raise InputError(f"results are not written over {path}; name a file for them, such as results.json")
 
 
 def _mask() -> int:

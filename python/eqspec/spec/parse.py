@@ -167,13 +167,17 @@ def _refuse_misleading(source: Source, findings: Findings) -> None:
     if _MISLEADING.search(source.text) is None:
         return
     for part in _COMMENT.finditer(source.text):
-        if found := _MISLEADING.search(source.text, *part.span()):
-            what = "comment" if part[0].startswith("#") else "text"
+        comment = part[0].startswith("#")
+        for found in _MISLEADING.finditer(source.text, *part.span()):
+            turns = "\u202a" <= found[0] <= "\u202e" or found[0] >= "\u2066"
+            if turns and not comment:  # a text may name a file that is called so: it ends at its quote all the same
+                continue
             code = f"U+{ord(found[0]):04X}"
-            ends = f"some programs show the end of a line at {code}, and this {what} goes on behind it"
-            turns = f"{code} shows what follows in another order than it is read in"
-            message = turns if "\u202a" <= found[0] <= "\u202e" or found[0] >= "\u2066" else ends
+            message = f"some programs show the end of a line at {code}, and this goes on behind it"
+            if turns:
+                message = f"{code} shows what follows in another order than it is read in"
             findings.add(error("E009", message, Span(source, *found.span()), help="take the character out"))
+            break
 
 
 def _without_comments(text: str) -> str:
