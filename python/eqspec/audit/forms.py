@@ -124,16 +124,16 @@ def through(step: Both, known: Mapping[int, Known], boxes: int) -> list[Form]:
         raise Refused("an enclosure is larger than the auditor computes with")
     z, off = [np.zeros((m, boxes, form.z.shape[2])) for form in widest], np.zeros((3, m, boxes))
     for link in step.links:
-        for start, to in link.pairs:
-            form, place = known[link.source].forms[start], known[link.source].place
-            passed = np.where(form.size == 0.0, 0.0, form.err + (gamma(step.terms + 2) * form.size + LEAST))
-            for tile in link.tiles:
-                index = np.where(tile.index < 0, -1, place[tile.index])
-                used = (index >= 0).any(axis=(0, 1))
-                index = index[..., used]
+        for tile in link.tiles:
+            index = np.where(tile.index < 0, -1, known[link.source].place[tile.index])
+            used = (index >= 0).any(axis=(0, 1))
+            index, near, size = index[..., used], tile.near[..., used], tile.size[..., used]
+            for start, to in link.pairs:
+                form = known[link.source].forms[start]
+                passed = np.where(form.size == 0.0, 0.0, form.err + (gamma(step.terms + 2) * form.size + LEAST))
                 within = form.within if to == DIFFERENCE else ()  # x and y are read by x and y with the same columns
-                add(z[to], tile.rows, tile.near[..., used], index, form.z, within)
-                add(off[to], tile.rows, tile.size[..., used], index, passed)
+                add(z[to], tile.rows, near, index, form.z, within)
+                add(off[to], tile.rows, size, index, passed)
                 if tile.off.any():
                     add(off[to], tile.rows, tile.off[..., used], index, form.size)
     bias, lost = step.bias.reshape(3, m, 1), step.lost.reshape(3, m, 1)

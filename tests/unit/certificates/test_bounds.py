@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
-from eqspec.audit.reading import Pair
+from eqspec.audit.reading import INPUTS, Pair
 from eqspec.audit.rounding import float_above, float_below
 from eqspec.certificates.facts import Behind, Fact, FactNumbers
 from unit.certificates.dense import steps
@@ -102,6 +102,40 @@ def boxes(pair: Pair, lower: NDArray[np.float64], upper: NDArray[np.float64]) ->
     """The boxes (n, B), of which nothing else is known."""
     rest = np.full((3 * sum(pair.widths), lower.shape[1]), np.inf)
     return Reached(pair, np.concatenate([lower, -rest]), np.concatenate([upper, rest]))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_choice_of_generators_makes_all_forms(seed: int) -> None:
+    """Each generator is told by the form that brings it; with these all forms give what the networks compute.
+
+    Bounds alone would not show that a form has a generator of another one's.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = pair_of(rng)
+    pair, lower = pair_in_step(first, second), rng.normal(size=(3, 1))
+    reached = boxes(pair, lower, lower + 1.0)
+    for form in (form for step in reached.after.values() for form in step.forms):
+        assert (form.size >= np.abs(form.z).sum(axis=2) + form.err).all(), "the size that rounding is charged with"
+    brought = 0
+    for point in points(rng, lower[:, 0], lower[:, 0] + 1.0):
+        values = np.array([float(value) for value in quantities(first, second, point, pair)])
+        forms = [(reached.after[INPUTS].rows(np.arange(3)), values[:3])]
+        for number, (part, m) in enumerate(zip(reached.parts, pair.widths, strict=True)):
+            forms.append((reached.before[number].rows(np.arange(3 * m)), values[part]))
+            if pair.steps[number].curves:
+                x, y = np.maximum(values[part].reshape(3, m)[:2], 0.0)
+                forms.append((reached.after[number].rows(np.arange(3 * m)), np.concatenate([x, y, x - y])))
+        known = np.ones(1)
+        for form, value in forms:
+            for column in range(len(known), form.z.shape[2]):
+                rows = np.flatnonzero(form.z[:, 0, column])
+                told = (value - form.z[:, 0, :column] @ known)[rows[:1]] / form.z[rows[:1], 0, column]
+                known = np.append(known, told if len(rows) else 0.0)
+                brought += len(rows)
+            found = form.z[:, 0] @ known[: form.z.shape[2]]
+            assert (np.abs(found - value) <= form.err[:, 0] + 1e-9 * (1.0 + np.abs(value))).all()
+        assert (np.abs(known) <= 1.0 + 1e-9).all()
+    assert brought, "nothing was open, and nothing is shown"
 
 
 @pytest.mark.parametrize("seed", SEEDS)

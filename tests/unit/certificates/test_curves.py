@@ -111,6 +111,8 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
     lower = 0.6 * rng.normal(size=(3, 2))
     upper = lower + rng.choice([0.0, 1e-9, 0.1, 1.0], size=(3, 2))
     reached = boxes(pair, lower, upper)
+    for form in (form for step in reached.after.values() for form in step.forms):
+        assert not (form.size < np.abs(form.z).sum(axis=2) + form.err).any(), "what rounding is charged with"
     assert not reached.empty.any()
     numbers = FactNumbers(pair.widths, [Behind.of(step) for step in pair.steps], 0, 0)
     total, failing = numbers.of_region.stop, Obligation(((2, 0, 1, Fraction(-(10**12))),))
