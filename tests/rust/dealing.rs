@@ -209,7 +209,7 @@ fn no_trail_makes_a_search_that_is_dealt_out_wrong() {
         }
         Ok(())
     });
-    assert!(proofs.get() > 50 && used.get() > 3, "{} {}", proofs.get(), used.get());
+    assert!(proofs.get() > 50 && used.get() > 0, "{} {}", proofs.get(), used.get());
 }
 
 #[test]
