@@ -50,12 +50,18 @@ def placed(kind: str) -> Generator:
         shape = sample_of(v).shape
         axis = g.whole(-len(shape) if g.opset >= 11 else 0, len(shape) - 1)
         if kind == "Hardmax":
-            add(g, "Hardmax", [v], axis=axis)
+            (marks,) = add(g, "Hardmax", [v], axis=axis)
+            add(g, "Neg", [marks])
             return
         last = {"select_last_index": 1} if g.opset >= 12 and g.chance(0.3) else {}
         (found,) = add(g, kind, [v], axis=axis, keepdims=g.one([0, 1]), **last)
-        if found.sample is not None and g.chance(0.5):
+        if found.sample is None:
+            return
+        if g.chance(0.5):
             add(g, "Gather", [g.constant(g.floats((shape[axis], 2))), found])
+        elif g.chance(0.9):
+            (place,) = add(g, "Cast", [found], to=g.kind)
+            add(g, "Neg", [place])
 
     return make
 

@@ -52,6 +52,7 @@ REFUSALS: dict[str, str] = {
     r"runtimes may take either|where runtimes differ": "which entry is the nearest, or stands beyond a border",
     r"are the largest depends|order of what it gives": "places of sorted entries, which jump, or of no order",
     r"one side of complex numbers": "the inverse of a spectrum of one side is another matrix",
+    r"is a label: a place among": "a distance between labels is none between scores",
     r"has no spatial axes": "images without entries",
     r"the batch": "a batch of fixed size whose samples meet",
 }

@@ -76,6 +76,9 @@ CASES: dict[str, onnx.ModelProto] = {
         )
         for opset in (11, 13)
     },
+    "without what is behind the point": of(
+        [node("Cast", ["x"], "i", to=onnx.TensorProto.INT64), node("Cast", ["i"], "y", to=FLOATS)], {}, 1, 3
+    ),
     "rows at the largest": of(
         [node("ArgMax", ["x"], "p", axis=1, keepdims=0), node("Gather", ["rows", "p"], "y")],
         {"rows": np.arange(12, dtype=np.float32).reshape(4, 3)}, 1, 4,

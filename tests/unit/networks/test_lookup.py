@@ -130,6 +130,18 @@ USES: dict[str, tuple[list[NodeProto], dict[str, np.ndarray]]] = {
         ],
         {"t": weights(7, 2), "s": weights(9, 3)},
     ),
+    "as truth values": (
+        [node("Cast", ["i"], "b", to=9), node("Not", ["b"], "n"), node("Cast", ["n"], "y", to=1)],
+        {},
+    ),
+    "columns of one table": (
+        [node("Clip", ["i", "none", "two"], "c"), node("Add", ["c", "begins"], "p"), node("Gather", ["t", "p"], "y")],
+        {"begins": np.array([0, 3]), "t": weights(6, 3), "none": np.array(0), "two": np.array(2)},
+    ),
+    "in 32 bits": (
+        [node("Cast", ["i"], "s", to=6), node("Equal", ["s", "one"], "e"), node("Cast", ["e"], "y", to=1)],
+        {"one": np.array(1, np.int32)},
+    ),
     "moved and cast": (
         [node("Unsqueeze", ["i", "last"], "u"), node("Cast", ["u"], "c", to=1), node("Tanh", ["c"], "y")],
         {"last": np.array([1])},

@@ -19,6 +19,8 @@ from eqspec.networks.expansion.graph_pieces import attributes, counts
 from eqspec.networks.expansion.in_place import AGAIN, InPlace, Shape
 from eqspec.networks.onnx_tensor import UnreadableError
 
+_MOST = 2_000
+"""Places of a causal mask: the entries of a value are limited."""
 _UNFUSED = "export the model with an older opset, or without fused operators"
 
 
@@ -52,8 +54,8 @@ def attention(made: InPlace) -> None:
     if made.given(3):
         scores = _masked(made, scores, 3, total)
     if int(given.get("is_causal", 0)):
-        if before or places != total:
-            raise UnreadableError("a causal mask over places of the past", _UNFUSED)
+        if before or places != total or places > _MOST:
+            raise UnreadableError(f"a causal mask over places of the past, or over {places}", _UNFUSED)
         scores = _hidden(made, scores, made.constant(np.tril(np.ones((places, places), bool))))
     found = made.of("MatMul", made.of("Softmax", scores, axis=-1), _repeated(made, names[2], v[1], q[1][1], total))
     if flat:

@@ -22,7 +22,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding
+from eqspec.networks.operators import folding, pooling
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
@@ -39,23 +39,24 @@ def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) 
         message = "which entries are the largest jumps, which is not described in float32"
         raise UnreadableError(message, "compare it in 'real', or end the model before it, at the scores")
     runs, size = rows.shape
+    check_value((runs, size, max(count, size)))
     first, second = np.triu_indices(size, 1)
-    check_value((runs, max(1, len(first)), 2))
-    check_value((runs, count, size))
     flat = np.arange(runs * size).reshape(runs, size)
     if last:
         first, second = second, first
     a, b = (af.rearrange(rows, lambda _, at=flat[:, side]: at) for side in (first, second))  # type: ignore[misc]
     # Behind the other of a pair, the one that goes before where they are equal is only if the other is larger.
     behind = af.relu(af.curve(af.add(b, af.negate(a)), _SIGN))
-    counted = np.zeros((len(first), size))
-    counted[np.arange(len(first)), first], counted[np.arange(len(first)), second] = 1.0, -1.0
-    found = np.bincount(second, minlength=size).astype(np.float64)
     if not len(first):
         return af.constant(call.given, en.exactly(np.ones((runs, count, size))))
-    product = multiply_matrices(behind, en.exactly(counted))
-    assert isinstance(product, Affine)
-    ranks = af.shift(product, en.exactly(found))
+    found = np.bincount(second, minlength=size).astype(np.float64)
+    # An entry's rank is how many it is behind: those of its pairs in which it is first, and not those in which second.
+    pairs, order = len(first), np.argsort(np.concatenate([first, second]), kind="stable").reshape(size, size - 1)
+    turned = np.arange(runs)[:, None, None] * pairs + order % pairs + runs * pairs * (order >= pairs)
+    signed = af.stack([behind, af.negate(behind)])
+    total = pooling.mean(signed, turned.reshape(runs * size, -1), np.ones(runs * size, int), (runs, size))
+    assert isinstance(total, Affine)
+    ranks = af.shift(total, en.exactly(found))
     apart = af.rearrange(ranks, lambda p: np.repeat(p[:, None, :], count, axis=1))
     apart = af.shift(apart, en.exactly(-np.arange(count, dtype=np.float64)[:, None] * np.ones(size)))
     return af.shift(af.negate(af.curve(af.curve(apart, _SIGN), _SIZE)), en.exactly(1.0))

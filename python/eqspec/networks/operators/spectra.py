@@ -18,7 +18,7 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Array, Enclosure
-from eqspec.networks.matrices import check_size, check_value
+from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import curves
 from eqspec.networks.operators.matrix_products import multiply_matrices
@@ -26,6 +26,8 @@ from eqspec.networks.operators.operator_call import Operator, OperatorCall, Valu
 from eqspec.networks.operators.shapes import apply, axis_of
 
 _AGAIN = "export the model again"
+_LONGEST, _MOST = 1 << 14, 1 << 25
+"""Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
 _TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
 """2 pi lies within 2^-51 of its float64."""
 
@@ -56,7 +58,8 @@ def _turns(numerators: Array, denominator: int) -> tuple[Enclosure, Enclosure]:
 
 def _matrix(count: int, parts: int, length: int, results: int, *, inverse: bool) -> Enclosure:
     """What takes (entries, real and imaginary) to (frequencies, real and imaginary), both flat."""
-    check_size((count * parts, 2 * results))
+    if length > _LONGEST or count * parts * 2 * results > _MOST:
+        raise UnreadableError(f"a spectrum of {length} entries", f"use frames of up to {_LONGEST} entries")
     cosine, sine = _turns(np.arange(length, dtype=np.float64), length)
     turn = np.outer(np.arange(count), np.arange(results)) % length
     sign = en.exactly(1.0 if inverse else -1.0)
@@ -154,9 +157,8 @@ def window(call: OperatorCall) -> Sequence[Value]:
     """HannWindow, HammingWindow, BlackmanWindow: periodic, or symmetric."""
     _exact_only(call)
     size = _one(call, 0)
-    check_size((max(size, 0),))
     over = size if call.integer("periodic", 1) else size - 1
-    if over < 1:
+    if not 1 <= over <= _LONGEST:
         raise UnreadableError(f"a window of {size} entries", _AGAIN)
     places = np.arange(size, dtype=np.float64)
     total = en.exactly(np.zeros(size))

@@ -22,6 +22,7 @@ OPERATORS = frozenset({
     "SequenceLength", "SplitToSequence",
 })  # fmt: skip
 _AGAIN = "export the model again"
+_MOST = 2_000
 _LENGTHS = "export the tensors by themselves, without lists whose length depends on the input"
 
 
@@ -107,6 +108,8 @@ class Lists:
 
 def _sizes(given: Value | None, size: int) -> list[int]:
     """The sizes of all pieces of an axis."""
+    if size > _MOST:
+        raise UnreadableError(f"a list of up to {size} tensors", "split along an axis of fewer entries")
     if given is None:
         return [1] * size
     if not isinstance(given, np.ndarray) or given.dtype.kind != "i":

@@ -16,7 +16,7 @@ _MOVED = {"Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze
 _COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "ReduceSum", "Sub"}
 """What integers that depend on the input may be used in (`operators/integer_arithmetic`)."""
 
-TAKING = {*_MOVED, *_COMPUTING, "Cast", "Gather", "If", "Loop", "OneHot", "Scan"}
+TAKING = {*_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "Gather", "If", "Loop", "Max", "Min", "OneHot", "Scan"}
 """Operators of which some form takes integers that depend on the input, or has graphs inside that may."""
 
 

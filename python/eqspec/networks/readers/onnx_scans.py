@@ -17,6 +17,8 @@ from eqspec.networks.operators.shapes import shape_of_value
 from eqspec.networks.readers.onnx_bodies import made_in, stacked, written_out
 
 _AGAIN = "export the model again"
+MOST = 5_000
+"""Nodes of all steps."""
 
 
 def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset: int) -> list[NodeProto]:
@@ -40,6 +42,8 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
     if len(lengths) != 1 or not min(lengths):
         raise UnreadableError(f"sequences of {' and '.join(map(str, sorted(lengths)))} entries", _AGAIN)
     (length,) = lengths
+    if length * (len(body.node) + len(body.initializer) + 2 * sequences) > MOST:
+        raise UnreadableError(f"{length} steps of {len(body.node)} nodes, in all more than {MOST}", "use fewer steps")
     made, carried, parts = list[NodeProto](), list(node.input[:states]), list[list[str]]()
     for step in range(length):
         taken = list[str]()
