@@ -28,6 +28,18 @@ def _functions() -> dict[str, Case]:
         attributes = dict(zip(("lambd", "bias"), given, strict=True))
         for opset in (9, 17):
             found[f"Shrink {name} {opset}"] = [node("Shrink", ["x"], "y", **attributes)], {}, (1, 5), opset
+    for name, ends, stored in (
+        ("above", ["low", "most"], {"low": numbers(-0.5), "most": numbers(np.inf)}),
+        ("below", ["least", "high"], {"least": numbers(-np.inf), "high": numbers(0.5)}),
+        ("nowhere", ["least", "most"], {"least": numbers(-np.inf), "most": numbers(np.inf)}),
+    ):
+        found[f"Clip that ends {name}"] = (
+            [node("Clip", ["x", *ends], "c"), node("Mul", ["c", "c"], "y")],
+            stored,
+            (1, 4),
+            17,
+        )
+    found["Clip by attributes"] = [node("Clip", ["x"], "y", min=-0.5, max=float("inf"))], {}, (1, 4), 9
     halves = [node("Mul", ["x", "f"], "a"), node("Floor", ["a"], "b"), node("Mul", ["b", "h"], "t")]
     found["Round ties"] = [*halves, node("Round", ["t"], "y")], {"f": numbers(4), "h": numbers(0.5)}, (1, 6), 17
     return found

@@ -1,4 +1,4 @@
-"""Standard operators that are others put together: Mean, Size, sums of exponentials."""
+"""Standard operators that are others put together: Mean, Size, sums of exponentials; a Clip without infinite ends."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, counts
-from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
 
 
 def mean(pieces: Pieces, node: NodeProto) -> None:
@@ -64,11 +64,36 @@ def layer_normalization(pieces: Pieces, node: NodeProto) -> None:
     pieces.nodes.append(copy)
 
 
+def clip(pieces: Pieces, node: NodeProto) -> None:
+    """Clip to an infinite end, as the converter of TensorFlow and clamps of torch write it: there is no such end."""
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    for index, infinite in ((1, -np.inf), (2, np.inf)):
+        if index < len(node.input) and _is(pieces.stored(node.input[index]), infinite):
+            copy.input[index] = ""
+    kept = [a for a in node.attribute if (a.name, a.f) not in (("min", -np.inf), ("max", np.inf))]
+    if len(kept) < len(node.attribute):
+        del copy.attribute[:]
+        copy.attribute.extend(kept)
+    pieces.changed = pieces.changed or copy != node
+    pieces.nodes.append(copy)
+
+
+def _is(tensor: TensorProto | None, number: float) -> bool:
+    """Whether a tensor is this one floating-point number."""
+    if tensor is None or tensor.data_type not in FLOATS or any(size != 1 for size in tensor.dims):
+        return False
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return False
+    return bool((numpy_helper.to_array(tensor) == number).all())
+
+
 def _axes(given: dict[str, Any]) -> dict[str, Any]:
     return {"axes": given["axes"]} if "axes" in given else {}
 
 
 EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], None]] = {
+    "Clip": clip,
     "LayerNormalization": layer_normalization,
     "Mean": mean,
     "ReduceL1": absolute_sum,

@@ -34,6 +34,8 @@ class Pieces:
         self.changed = False
         self._taken = {name for node in given for name in (*node.input, *node.output)} | {*tensors, *inputs}
         self.read = {name for node in given for name in node.input} | {output}
+        constants = ((node.output, tensor_of(node)) for node in given if node.op_type == "Constant")
+        self._constants = {names[0]: tensor for names, tensor in constants if tensor is not None and len(names) == 1}
 
     def name(self, like: str) -> str:
         """A name that nothing else has."""
@@ -42,6 +44,10 @@ class Pieces:
             number += 1
         self._taken.add(made)
         return made
+
+    def stored(self, name: str) -> TensorProto | None:
+        """The tensor of this name that the file holds, by itself or in a Constant."""
+        return self.tensors.get(name, self._constants.get(name))
 
     def constant(self, array: NDArray[Any], like: str) -> str:
         """A constant of the graph, exactly as it is."""
