@@ -109,12 +109,14 @@ FUNCTIONS = {
 }  # fmt: skip
 """Those whose own rounding is put on what they give (`operators/functions`, `runtime_functions`)."""
 UNKNOWN = {
-    "Einsum", "GRU", "GlobalLpPool", "GroupNormalization", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization",
-    "LpNormalization", "LpPool", "RMSNormalization", "RNN", "ReduceProd",
+    "BlackmanWindow", "DFT", "Einsum", "GRU", "GlobalLpPool", "GroupNormalization", "HammingWindow", "HannWindow",
+    "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LpNormalization", "LpPool", "RMSNormalization",
+    "RNN", "ReduceProd", "STFT",
 }  # fmt: skip
 """Those that runtimes compute in several ways, or of which nobody has counted what they round: refused."""
 DECIDING = {
-    "And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual", "Not", "Or", "Round", "Xor",
+    "And", "ArgMax", "ArgMin", "Equal", "Greater", "GreaterOrEqual", "Hardmax", "IsInf", "IsNaN", "Less",
+    "LessOrEqual", "Mod", "Not", "Or", "Round", "Xor",
 }  # fmt: skip
 """Those that a rounding makes decide otherwise: they refuse it themselves."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,23 @@ def test_messages_are_added_at_constant_places(kind: str, moved: bool, tmp_path:
         constants["sizes"] = np.array([1, 5])
     nodes.append(node(kind, names, "y", reduction="add", **axis))
     read_and_compared(graph(nodes, constants, (1, 5), 18), tmp_path, [("x", np.float32, (1, 5))])
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
+@pytest.mark.parametrize("kind", ["ScatterND", "ScatterElements"])
+def test_constants_that_are_scattered_enclose_what_no_float_holds(kind: str, reduction: str, tmp_path: Path) -> None:
+    data = np.array([2.0**60, 1 + 2.0**-23, 0.75], np.float32)
+    updates = np.array([1, 1 + 2.0**-22, 1 + 2.0**-21, -3], np.float32)
+    places = [0, 1, 1, 0]
+    nodes = [node(kind, ["data", "places", "updates"], "s", reduction=reduction), node("Mul", ["x", "s"], "y")]
+    at = np.array(places) if kind == "ScatterElements" else np.array(places)[:, None]
+    path = save(tmp_path, graph(nodes, {"data": data, "places": at, "updates": updates}, (1, 3), 18))
+    true = [Fraction(float(a)) for a in data]
+    joined = {"add": operator.add, "mul": operator.mul, "max": max, "min": min}[reduction]
+    for place, update in zip(places, updates.tolist(), strict=True):
+        true[place] = joined(true[place], Fraction(update))
+    found = read_network(path).evaluate_exact((Fraction(1),) * 3)
+    assert all(low <= exact <= high for exact, (low, high) in zip(true, found, strict=True))
 
 
 @pytest.mark.parametrize("swapped", [False, True])

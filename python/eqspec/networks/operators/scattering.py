@@ -25,10 +25,11 @@ from eqspec.networks.operators.shapes import axis_of, concatenated
 
 def scatter(call: OperatorCall) -> Sequence[Value]:
     """The first input, with entries of the third at the places that the second says."""
-    if folding.is_constant(call):
-        return folding.fold(call)
     found = call.attribute("reduction")
     reduction = b"none" if found is None or not found.s else found.s
+    rounds = reduction in (b"add", b"mul") and any(isinstance(v, Enclosure) for v in call.inputs)
+    if folding.is_constant(call) and not rounds:
+        return folding.fold(call)
     data, places, updates = call.real_value(0), call.whole(1), call.real_value(2)
     if reduction in (b"add", b"max", b"min", b"mul"):
         return [_reduced(call, data, places, updates, reduction.decode())]
