@@ -22,9 +22,18 @@ def write_file(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
+def write_spec(path: Path, text: str) -> None:
+    """Put a spec that was made at `path`, which may well be called like one."""
+    _put(path, text.encode("utf-8"))
+
+
 def write_bytes(path: Path, content: bytes) -> None:
-    """The same for what is no text."""
+    """The same as `write_file` for what is not text."""
     _refuse_source(path)
+    _put(path, content)
+
+
+def _put(path: Path, content: bytes) -> None:
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():  # a pipe or a device takes what comes

@@ -63,4 +63,6 @@ def _result(entry: Any, where: str) -> Result:
     try:
         return Result.from_json(entry)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
-        raise InputError(f"{where} ({entry['id']}) is no whole result: {type(problem).__name__} at {problem}") from None
+        raise InputError(
+            f"{where} ({entry['id']}) is not a whole result: {type(problem).__name__} at {problem}"
+        ) from None
