@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -202,9 +202,10 @@ def test_constants_that_are_scattered_enclose_what_no_float_holds(kind: str, red
     at = np.array(places) if kind == "ScatterElements" else np.array(places)[:, None]
     path = save(tmp_path, graph(nodes, {"data": data, "places": at, "updates": updates}, (1, 3), 18))
     true = [Fraction(float(a)) for a in data]
-    joined = {"add": operator.add, "mul": operator.mul, "max": max, "min": min}[reduction]
+    kinds: dict[str, Callable[[Fraction, Fraction], Fraction]]
+    kinds = {"add": operator.add, "mul": operator.mul, "max": max, "min": min}
     for place, update in zip(places, updates.tolist(), strict=True):
-        true[place] = joined(true[place], Fraction(update))
+        true[place] = kinds[reduction](true[place], Fraction(update))
     found = read_network(path).evaluate_exact((Fraction(1),) * 3)
     assert all(low <= exact <= high for exact, (low, high) in zip(true, found, strict=True))
 
