@@ -352,7 +352,7 @@ def is_float32(a: Enclosure) -> bool:
 
 def powers_of_two(a: Enclosure) -> bool:
     """Whether all are powers of two, known exactly."""
-    return is_float32(a) and bool((np.frexp(a.value)[0] == 0.5).all())
+    return is_float32(a) and grain.powers_of_two(a.value)
 
 
 def _weighted(part: Part, value: Affine, sizes: Array, *, radius: bool) -> Array:

@@ -34,6 +34,11 @@ def grain(values: Array) -> int:
     return int(grains(values.reshape(1, -1))[0])
 
 
+def powers_of_two(values: Array) -> bool:
+    """Whether all are positive powers of two."""
+    return bool((np.frexp(values)[0] == 0.5).all())
+
+
 def short(sizes: Array, fine: NDArray[np.int64] | int) -> NDArray[np.bool_]:
     """Where sums of multiples of 2^fine are exact, if their absolute values add up to `sizes`, computed in floats."""
     exponents = np.asarray(fine, np.int64)

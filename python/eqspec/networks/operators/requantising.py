@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eqspec.networks import grain
 from eqspec.networks.enclosure import Array
 from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -45,7 +46,7 @@ def of_sum(call: OperatorCall, factors: tuple[int, int], at: int, ends: tuple[in
     unit = scales(call, at).reshape(-1)
     together = np.multiply.outer(first, second).reshape(-1)
     _check(first, second, unit, together, np.divide.outer(together, unit))
-    if most < _EXACT and all(_is_power(a) for a in (first, second, unit)):
+    if most < _EXACT and all(grain.powers_of_two(a) for a in (first, second, unit)):
         return 0.0
     zero = zeros(call, at + 1, unit)
     reach = 1.0 + max(float(np.abs(end - zero).max(initial=0.0)) for end in ends)
@@ -91,10 +92,6 @@ def check_scales(call: OperatorCall, first: int, second: int) -> None:
     if call.given.reading.rounds:
         a, b = (scales(call, at).reshape(-1) for at in (first, second))
         _check(a, b, np.multiply.outer(a, b))
-
-
-def _is_power(a: Array) -> bool:
-    return bool((np.frexp(a)[0] == 0.5).all())
 
 
 def _check(*numbers: Array) -> None:
