@@ -5,8 +5,8 @@ What a fenced block is, its first line says:
 - ```` ```sh ```` runs as written, and must end with 0, or with what `exit=1` behind it says. Lines with `pip install`,
   and those that make or enter a virtual environment, are not run but held against what the package offers.
 - ```` ```text ```` that starts with `$ command` is a transcript: the command must print these words. Figures may
-  differ, and `...` stands for anything. Directly behind the block that ends with this command it is the same run. Other
-  text is only shown.
+  differ, and `...` stands for anything. Directly behind a block that ends with this command it is the same run, also
+  where it shows both streams (`2>&1`). Other text is only shown.
 - ```` ```python ```` runs as a program, and its `print(x)  # y` lines must print y.
 - ```` ```eqspec ```` must be readable and in the one style. With `eqspec 1` at its head it is a whole spec, whose
   checks are compiled where its files are there.
@@ -83,7 +83,7 @@ def steps(document: Path) -> list[Block | Files]:
         before = found[-1] if found else None
         if isinstance(part, Block) and isinstance(before, Block) and before.language == "sh":
             *first, last = before.text.splitlines(keepends=True)
-            if part.text.startswith(f"$ {last}"):
+            if part.text.startswith((f"$ {last}", f"$ {last.rstrip()} 2>&1\n")):
                 kept = [Block("sh", "", "".join(first))] if any(not _NOT_RUN.match(line) for line in first) else []
                 found[-1:] = [*kept, Block(part.language, before.info, part.text)]
                 continue
