@@ -252,7 +252,7 @@ ONNX: Files = {
     "doubling by addition": _many(3000, "Add"),
     "graphs in graphs": _nested(12),
     "functions in functions": _functions(60),
-    "a chain of relus": _chain(3000, "Relu"),
+    "a chain of relus": _chain(1200, "Relu"),
     "a chain of products": _chain(20_000, "Mul", "c"),
     "a chain of sums": _chain(20_000, "Add", "c"),
     "squares of squares": _squares(60),
