@@ -30,7 +30,7 @@ from oracle.queries import CLAIMS, Claim, query
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import in_files, write
-from unit.certificates.proofs import Parts, certify, close, holds, layers, pack, unpack
+from unit.certificates.proofs import BOXES, Parts, certify, close, holds, layers, pack, unpack
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
@@ -41,7 +41,7 @@ def test_what_is_decided_is_certified(kind: Claim, tmp_path: Path) -> None:
         asked = query(seed, kind, 0)
         folder = tmp_path / str(seed)
         folder.mkdir()
-        result, made = certify(in_files(asked.task(), folder), folder, domain=asked.domain, lp=asked.lp, timeout=20)
+        result, made = certify(in_files(asked.task(), folder), folder, domain=asked.domain, lp=asked.lp, boxes=BOXES)
         assert asked.breaks is None or result.verdict in (Verdict.UNKNOWN, _truth(asked.breaks))
         if result.verdict is Verdict.UNKNOWN:
             assert made is None
@@ -70,7 +70,7 @@ def test_a_false_claim_has_no_proof(tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         task = in_files(asked.task(), folder)
-        result, made = certify(task, folder, timeout=20)
+        result, made = certify(task, folder, boxes=BOXES)
         if result.verdict is not Verdict.DIFFERENT:
             continue
         assert made is not None
@@ -301,7 +301,7 @@ def _unpacked(packed: bytes) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", 10)])
+@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", 5)])
 def test_bytes_changed_or_missing(which: str, times: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Whatever the damage to the file: refused, with no other exception. Damage below gzip's sum proves no more."""
     made: Certificate = request.getfixturevalue(which)

@@ -5,8 +5,8 @@ What a fenced block is, its first line says:
 - ```` ```sh ```` runs as written, and must end with 0, or with what `exit=1` behind it says. Lines with `pip install`,
   and those that make or enter a virtual environment, are not run but held against what the package offers.
 - ```` ```text ```` that starts with `$ command` is a transcript: the command must print these words. Figures may
-  differ, and `...` stands for anything. Directly behind the block that runs this command it is the same run. Other
-  text is only shown.
+  differ, and `...` stands for anything. Directly behind a block that ends with this command it is the same run, also
+  where it shows both streams (`2>&1`). Other text is only shown.
 - ```` ```python ```` runs as a program, and its `print(x)  # y` lines must print y.
 - ```` ```eqspec ```` must be readable and in the one style. With `eqspec 1` at its head it is a whole spec, whose
   checks are compiled where its files are there.
@@ -81,15 +81,21 @@ def steps(document: Path) -> list[Block | Files]:
     found: list[Block | Files] = []
     for part in parts(document):
         before = found[-1] if found else None
-        if isinstance(part, Block) and isinstance(before, Block) and part.text.startswith(f"$ {before.text}"):
-            found[-1] = Block(part.language, before.info, part.text)
-        else:
-            found.append(part)
+        if isinstance(part, Block) and isinstance(before, Block) and before.language == "sh":
+            *first, last = before.text.splitlines(keepends=True)
+            if part.text.startswith((f"$ {last}", f"$ {last.rstrip()} 2>&1\n")):
+                kept = [Block("sh", "", "".join(first))] if any(not _NOT_RUN.match(line) for line in first) else []
+                found[-1:] = [*kept, Block(part.language, before.info, part.text)]
+                continue
+        found.append(part)
     return found
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The commands of the package, `pytest` and `python` are those of the tests, whether it is installed or not."""
+    """The commands of the package, `pytest` and `python` are those of the tests, whether it is installed or not.
+
+    Results are kept in the folder, as a reader's are: what a page proves twice is proved once.
+    """
     commands = folder / ".commands"
     commands.mkdir(exist_ok=True)
     plugin = "" if any(e.name == "eqspec" for e in entry_points(group="pytest11")) else " -p eqspec.pytest_plugin"
@@ -105,7 +111,11 @@ def environment(folder: Path) -> dict[str, str]:
         script.chmod(0o755)
     package = str(Path(eqspec.__file__).parents[1])
     return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("PYTEST_") and name != "EQSPEC_CACHE"
+        },
         "PATH": os.pathsep.join([str(commands), os.environ["PATH"]]),
         "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
         "HOME": str(folder / ".home"),

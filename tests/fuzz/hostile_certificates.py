@@ -1,6 +1,7 @@
 """Certificates made to do harm, and the networks that they name: far larger than they look, without an end, or deep.
 
-All start from a certificate that holds, of a claim so weak that a tree of any form proves it.
+All start from a certificate that holds, of a claim so weak that a tree of any form proves it. What is large is made
+when it is asked for: every process that tries some of the files imports all of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from unit.networks.models import model, node
 Array = NDArray[Any]
 Header = dict[str, Any]
 Change = Callable[[Path, Header], object]
+Part = Array | bytes | Callable[[], Array]
 LEAF, CUT, ROUND, ASSUME = range(4)
 LONG = "7" * 50_000
 
@@ -127,8 +129,9 @@ def _sparse(path: Path) -> None:
         file.truncate(1 << 40)
 
 
-def _line(text: str | bytes) -> Callable[[Path], bytes]:
-    return lambda _: packed(text.encode() if isinstance(text, str) else text)
+def _line(text: str | bytes, times: int = 1, end: bytes = b"") -> Callable[[Path], bytes]:
+    """A header of a text, so many times, and an end."""
+    return lambda _: packed((text.encode() if isinstance(text, str) else text) * times + end)
 
 
 def _twice(*keys: str, text: str) -> Callable[[Path], bytes]:
@@ -142,12 +145,12 @@ def _twice(*keys: str, text: str) -> Callable[[Path], bytes]:
     return made
 
 
-def _tree(*arrays: Array | bytes) -> Callable[[Path], bytes]:
-    return lambda folder: packed(header(folder), *arrays)
+def _tree(*parts: Part) -> Callable[[Path], bytes]:
+    return lambda folder: packed(header(folder), *(part() if callable(part) else part for part in parts))
 
 
-def _records(*records: tuple[Array | list[tuple[float, float, float]], int]) -> Array:
-    return np.concatenate([np.tile(np.array(some, np.float64), (times, 1)) for some, times in records])
+def _records(*records: tuple[Array | list[tuple[float, float, float]], int]) -> Callable[[], Array]:
+    return lambda: np.concatenate([np.tile(np.array(some, np.float64), (times, 1)) for some, times in records])
 
 
 def _head(shape: str, kind: str = "<f8", order: str = "False") -> bytes:
@@ -267,7 +270,8 @@ def _behind(folder: Path) -> bytes:
 def _rounds(wanted: int, rows: int) -> Callable[[Path], bytes]:
     """One round that bounds so many quantities with so many facts."""
     tree = np.array([(ASSUME, 0, 0), (ROUND, 0, 0), (LEAF, 0, 0), (LEAF, 0, 0)], np.float64)
-    return _tree(
+    return lambda folder: packed(
+        header(folder),
         tree,
         np.ones(wanted, np.int32),
         np.arange(rows, dtype=np.int32),
@@ -314,11 +318,11 @@ CERTIFICATES: dict[str, Callable[[Path], bytes]] = {
     "a network in a circle": _made(lambda path: path.symlink_to(path.name)),
     "a network of a terabyte": _made(_sparse),
     "a network of nothing": _made(Path.touch),
-    "depth": _line(b"[" * 10_000_000 + b"\n"),
+    "depth": _line(b"[", 10_000_000, b"\n"),
     "depth below the limit": _line(b"[" * 60_000 + b"\n"),
     "depth in depth": _line(b'{"a": ' * 60_000 + b"\n"),
-    "many lists": _line(b"[" + b"[]," * 5_000_000 + b"[]]\n"),
-    "many numbers": _line(b"[" + b"1," * 7_000_000 + b"1]\n"),
+    "many lists": lambda _: packed(b"[" + b"[]," * 5_000_000 + b"[]]\n"),
+    "many numbers": lambda _: packed(b"[" + b"1," * 7_000_000 + b"1]\n"),
     "a line without an end": _bomb,
     "more behind the end": _behind,
     "a field twice": _twice("verdict", text='"different"'),

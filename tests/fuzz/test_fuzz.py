@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import queue
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -57,14 +59,18 @@ def test_whole_files_are_read(kind: str, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answers]:
-    """What a reader made of its hostile files, as far as it came; every reader has a process of its own."""
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Answers]]:
+    """What a reader made of its hostile files, as far as it came; every reader has a process of its own.
+
+    They are forked from one that has imported what they need, which finds it on the path of the tests.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["fuzz.apart"])
 
     @cache
     def of(kind: str) -> Answers:
         folder = tmp_path_factory.mktemp("hostile")
         prepare(folder)
-        context = multiprocessing.get_context("spawn")
         answers: multiprocessing.Queue[tuple[str, str, str, int]] = context.Queue()
         process = context.Process(target=read, args=(kind, folder, answers))
         process.start()
@@ -77,7 +83,9 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answer
         process.join()
         return found
 
-    return of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        yield of
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, files in HOSTILE.items() for name in files])

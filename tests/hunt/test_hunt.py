@@ -31,7 +31,7 @@ from oracle.evaluate import outputs
 from oracle.pairs import Pair
 from oracle.queries import oracle_of
 
-SLICE, SLICES = 14, 3
+SLICE, SLICES = 10, 3
 """Seeds of one test, and how many tests: more than a thousand cases in all."""
 
 

@@ -25,7 +25,7 @@ from hunt.onnx_styles import write_styled
 from hunt.pairs import random_pair
 from oracle.evaluate import outputs
 
-SLICE, SLICES = 4, 2
+SLICE, SLICES = 2, 2
 FILES = 150
 
 

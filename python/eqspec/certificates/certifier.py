@@ -42,11 +42,11 @@ def name_of(task: Task) -> TaskName:
 class Certifier:
     """A context manager. `made` are the certificates by task, also those that could not be made, with the reason."""
 
-    def __init__(self, folder: Path) -> None:
-        """Raises InputError if nothing can be written there."""
+    def __init__(self, folder: Path, auditor: Auditor | None = None) -> None:
+        """With an auditor of one's own, which is then left running. Raises InputError if nothing can be written."""
         self.made: dict[TaskName, Certificate] = {}
         self.folder = folder
-        self._auditor = Auditor()
+        self._auditor, self._lent = auditor or Auditor(), auditor is not None
         self._ahead = ThreadPoolExecutor(max_workers=2, thread_name_prefix="reading")
         self._reading: dict[Task, list[Future[Any]]] = {}
         self._lock = threading.Lock()
@@ -68,7 +68,8 @@ class Certifier:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ahead.shutdown(wait=kind is None, cancel_futures=True)
-        self._auditor.__exit__(kind, error, trace)
+        if not self._lent:
+            self._auditor.__exit__(kind, error, trace)
         with suppress(OSError):
             self._temporary.cleanup()
 

@@ -12,7 +12,7 @@ the value v_1 at the first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -60,6 +60,17 @@ class Curves:
         known: dict[Curve, int] = {}
         numbers = [known.setdefault(curve, len(known)) for curve in rows]
         return cls(tuple(known), None if len(known) == 1 else np.array(numbers, np.int32))
+
+    @classmethod
+    def of_numbers(cls, numbers: NDArray[np.float64], curve: Callable[[float], Curve]) -> Curves:
+        """The function that its number gives each row, in the order in which they occur.
+
+        It is made once for each number, since an image has millions of rows and few slopes.
+        """
+        found, first, rows = np.unique(numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        kinds = tuple(curve(number) for number in found[order].tolist())
+        return cls(kinds, None if len(kinds) == 1 else np.argsort(order)[rows.reshape(-1)].astype(np.int32))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Curves):

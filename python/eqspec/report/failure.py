@@ -18,7 +18,9 @@ def headline(result: Result) -> str:
     words = f"{result.id} is {result.verdict}"
     remark = table.remark(result).plain
     if result.verdict is Verdict.DIFFERENT and result.find is None:
-        return f"{words}, {remark or 'but the claim must hold'}"
+        if result.expected is not None:
+            return f"{words}, {remark}"
+        return f"{words}, but the claim must hold{f' ({remark})' if remark else ''}"
     return f"{words}: {remark}" if remark else words
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import io
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
-from eqspec.certificates import Certificate, Certifier
+from eqspec.certificates import Auditor, Certificate, Certifier
 from eqspec.certificates.certifier import name_of
 from eqspec.property import Property
 from eqspec.run.options import Options
@@ -28,6 +30,8 @@ from small_tasks import task as task_of
 from unit.certificates.files import Layers, write
 
 Array = NDArray[Any]
+BOXES = 20_000
+"""For queries of the oracle: twice what the dearest decided one takes. One at its border is searched without an end."""
 
 
 def layers(rng: np.random.Generator, sizes: list[int]) -> Layers:
@@ -45,9 +49,17 @@ def close(seed: int, folder: Path, claim: Property, sizes: list[int], radius: Fr
     return task_of(reference, candidate, claim, space=space(sizes[0], sizes[-1]), **given)
 
 
+@cache
+def auditor() -> Auditor:
+    """The one auditor of this process: to start one takes longer than most audits here."""
+    found = Auditor()
+    atexit.register(found.__exit__, None, None, None)
+    return found
+
+
 def certify(task: Task, folder: Path, **options: Any) -> tuple[Result, Certificate | None]:
     """Run a task on one thread and certify it."""
-    with Certifier(folder) as certifier:
+    with Certifier(folder, auditor()) as certifier:
         result = Runner(Options(threads=1, certifier=certifier, **options)).run(task)
         return result, certifier.made.get(name_of(task))
 

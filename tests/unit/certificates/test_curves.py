@@ -117,24 +117,24 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
     numbers = FactNumbers(pair.widths, [Behind.of(step) for step in pair.steps], 0, 0)
     total, failing = numbers.of_region.stop, Obligation(((2, 0, 1, Fraction(-(10**12))),))
     region = Region({"region": {"lo_exact": ["-9"] * 3, "hi_exact": ["9"] * 3, "A": [], "b": [], "strict": []}}, 3)
-    for b in range(2):
-        one = boxes(pair, lower[:, b : b + 1], upper[:, b : b + 1])
-        facts, kinds = one.facts(failing, region, np.arange(total))
-        good = np.flatnonzero(np.isfinite(facts.z).all(axis=(1, 2)) & np.isfinite(facts.err[:, 0]))
-        assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "levels", "thresholded")
-        wanted = rng.integers(1, len(one.low) + 1, size=40) * rng.choice([-1, 1], size=40)
-        multipliers = rng.exponential(0.3, size=(40, len(good))) * (rng.random((40, len(good))) < 0.05)
-        multipliers[:, kinds[good] == 1] *= rng.choice([-1, 1], size=(40, int((kinds[good] == 1).sum())))
-        bounds = one.least(wanted, good, multipliers, failing, region)
-        alone = one.least(np.zeros(len(good), int), good, np.eye(len(good)), failing, region)
-        assert not (alone > 0.0).any(), "no fact that holds contradicts anything"
-        for point in points(rng, lower[:, b], upper[:, b], 5):
-            values = quantities(trace(first, mine, point), trace(second, other, point), point)
-            for q, value in enumerate(values):
-                assert contains(reached.low[q, b], value, reached.high[q, b]), q
-            for number, bound in zip(wanted, bounds, strict=True):
-                value = values[abs(number) - 1] * (1 if number > 0 else -1)
-                assert not np.isfinite(bound) or not value < ball(bound), number
+    b = seed  # both boxes are enclosed; of each seed, one is looked at closely
+    one = boxes(pair, lower[:, b : b + 1], upper[:, b : b + 1])
+    facts, kinds = one.facts(failing, region, np.arange(total))
+    good = np.flatnonzero(np.isfinite(facts.z).all(axis=(1, 2)) & np.isfinite(facts.err[:, 0]))
+    assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "levels", "thresholded")
+    wanted = rng.integers(1, len(one.low) + 1, size=40) * rng.choice([-1, 1], size=40)
+    multipliers = rng.exponential(0.3, size=(40, len(good))) * (rng.random((40, len(good))) < 0.05)
+    multipliers[:, kinds[good] == 1] *= rng.choice([-1, 1], size=(40, int((kinds[good] == 1).sum())))
+    bounds = one.least(wanted, good, multipliers, failing, region)
+    alone = one.least(np.zeros(len(good), int), good, np.eye(len(good)), failing, region)
+    assert not (alone > 0.0).any(), "no fact that holds contradicts anything"
+    for point in points(rng, lower[:, b], upper[:, b], 5):
+        values = quantities(trace(first, mine, point), trace(second, other, point), point)
+        for q, value in enumerate(values):
+            assert contains(reached.low[q, b], value, reached.high[q, b]), q
+        for number, bound in zip(wanted, bounds, strict=True):
+            value = values[abs(number) - 1] * (1 if number > 0 else -1)
+            assert not np.isfinite(bound) or not value < ball(bound), number
 
 
 @pytest.mark.parametrize("curve", DEFINED, ids=name_of)

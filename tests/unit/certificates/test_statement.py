@@ -23,7 +23,7 @@ from oracle.queries import CLAIMS, Claim, query
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import in_files, write
-from unit.certificates.proofs import Parts, certify, close, layers, pack, unpack
+from unit.certificates.proofs import BOXES, Parts, certify, close, layers, pack, unpack
 
 LIE = "eps <= 0.000001 on every input"
 ESCAPES = (
@@ -220,7 +220,7 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
         folder = tmp_path / str(seed)
         folder.mkdir()
         task = in_files(asked.task(), folder)
-        result, certificate = certify(task, folder, domain=asked.domain, lp=asked.lp, timeout=20)
+        result, certificate = certify(task, folder, domain=asked.domain, lp=asked.lp, boxes=BOXES)
         if result.verdict is Verdict.UNKNOWN or certificate is None or certificate.reason is not None:
             continue
         parts = unpack(certificate.path)

@@ -32,7 +32,7 @@ space plane {
 network full  = "full.onnx"  in plane
 network other = "other.onnx" in plane
 region all_of_it in plane = box { all within 1 sigma }
-check slow { prove other stays within 430 of full  on all_of_it }
+check slow { prove other stays within 1000 of full  on all_of_it }
 """
 
 
@@ -48,7 +48,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
-    """True, after some hundred thousand boxes."""
+    """True, after some fifty thousand boxes."""
     rng = np.random.default_rng(4)
     layers = [
         (rng.normal(size=(m, n)), rng.normal(size=m)) for m, n in ((32, 5), (32, 32), (32, 32), (32, 32), (2, 32))

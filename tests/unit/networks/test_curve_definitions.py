@@ -123,7 +123,7 @@ def test_enclosures_hold_the_function(curve: Curve) -> None:
     random = np.random.default_rng(0)
     oracle = ORACLES[curve.name]
     with mpmath.workprec(1200):
-        for number, x in enumerate(some_points(1, 60)):
+        for number, x in enumerate(some_points(1, 30)):
             bits = (40, 100, 256)[number % 3]
             if defined(curve, x, x):
                 low, high = on_interval(curve, (x, x), bits)

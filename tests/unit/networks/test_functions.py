@@ -253,6 +253,21 @@ def test_gradients_are_slopes(function: Curves) -> None:
             assert found[i] == pytest.approx((ahead - behind) / 2e-6, rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.parametrize("slopes", [[], [0.3] * 4, [0.7, -0.2, 0.7, 0.1, -0.2], [3.0, 2.0, 1.0]])
+def test_functions_of_numbers_are_those_of_rows(slopes: list[float]) -> None:
+    """In the same order, too, since what is printed follows it; each is made once."""
+    asked: list[float] = []
+
+    def curve(slope: float) -> Curve:
+        asked.append(slope)
+        return leaky(slope)
+
+    found, expected = Curves.of_numbers(np.array(slopes), curve), Curves.of_rows([leaky(s) for s in slopes])
+    assert found.kinds == expected.kinds
+    assert np.array_equal(found.of_row, expected.of_row)  # type: ignore[arg-type]
+    assert len(asked) == len(set(slopes))
+
+
 def test_programs_with_other_functions_have_other_content() -> None:
     random = np.random.default_rng(0)
     made = [bent(np.random.default_rng(0), f) for f in (*CURVES, Curves.all(leaky(0.2)), "relu")]

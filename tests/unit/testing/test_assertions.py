@@ -195,6 +195,9 @@ def test_results_are_kept_unless_somebody_says_no(tmp_path: Path, monkeypatch: p
     named = tmp_path / "named"
     assert not assert_equivalent(FULL, RAISED, BOX, eps=0.3, cache=named).cached
     assert assert_equivalent(FULL, RAISED, BOX, eps=0.3, cache=named).cached
+    for words in ("the claim must hold\n", r"the claim must hold \(kept from before\)\n"):
+        with pytest.raises(DifferentError, match=words):
+            assert_equivalent(FULL, RAISED, BOX, eps=0.2, cache=named)
     monkeypatch.setenv("EQSPEC_CACHE", "off")
     assert not assert_equivalent(FULL, RAISED, BOX, eps=0.3).cached
 

@@ -166,10 +166,10 @@ def power(call: OperatorCall) -> Sequence[Value]:
         base = base.rearranged(lambda a: np.broadcast_to(a, shape))
     else:
         base = af.broadcast(base, shape)
-    exponents = np.broadcast_to(exponent.value, shape).reshape(-1).tolist()
-    if set(exponents) == {1.0}:
+    exponents = np.broadcast_to(exponent.value, shape).reshape(-1) + 0.0
+    if exponents.size and (exponents == 1.0).all():
         return [base]
-    return [_as_computed(call, of_entries(Curves.of_rows([_power(p) for p in exponents]), base))]
+    return [_as_computed(call, of_entries(Curves.of_numbers(exponents, _power), base))]
 
 
 def _power(exponent: float) -> Curve:

@@ -233,7 +233,7 @@ def _by_slopes(x: Affine, slopes: en.Array) -> Affine:
         return x
     if (slopes == 0.0).all():
         return af.relu(x)
-    return af.curve(x, Curves.of_rows([leaky_of(slope) for slope in (slopes + 0.0).reshape(-1).tolist()]))
+    return af.curve(x, Curves.of_numbers((slopes + 0.0).reshape(-1), leaky_of))
 
 
 def hard_sigmoid(call: OperatorCall) -> Sequence[Value]:
