@@ -107,9 +107,9 @@ def _answered(
     try:
         made = import_query(asked, files, network_reader=read, answering=True)
     except SpecError as problem:
-        if any(d.severity == "error" and d.code != "E133" for d in problem.diagnostics):
+        if not _no_input(problem):
             raise
-        return Answered(Answer.UNSAT, warnings=problem.diagnostics)  # bounds that exclude each other, exactly
+        return Answered(Answer.UNSAT, warnings=problem.diagnostics)
     missing = [bound.name for bound in made.subject.networks if bound.network is None]
     if missing:
         raise InputError(f"no file is given for network {missing[0]}; add --network {missing[0]}=FILE")
@@ -117,13 +117,21 @@ def _answered(
         return Answered(Answer.UNKNOWN, reason=reason, warnings=made.warnings)
     judge = _judge(made, asserted)
     if made.joint is not None:
-        entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
         soon = perf_counter() + _LOOK
-        first = _Run(entries, judge, options, soon if deadline is None else min(soon, deadline)).answer()
+        try:
+            entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
+            first = _Run(entries, judge, options, soon if deadline is None else min(soon, deadline)).answer()
+        except SpecError as problem:  # what cannot be said entry by entry may be said of differences
+            first = Answered(Answer.UNSAT if _no_input(problem) else Answer.UNKNOWN)
         if first.interrupted or first.answer in (Answer.SAT, Answer.UNSAT):
             return replace(first, warnings=made.warnings)
     found = _Run(made, judge, options, deadline).answer()
     return replace(found, warnings=made.warnings + ((made.empty,) if made.empty is not None else ()))
+
+
+def _no_input(problem: SpecError) -> bool:
+    """Whether all that is wrong is that bounds of inputs exclude each other, which is decided exactly."""
+    return all(d.severity != "error" or d.code == "E133" for d in problem.diagnostics)
 
 
 def _declares_float32(query: Query) -> bool:
