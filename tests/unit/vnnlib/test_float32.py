@@ -110,6 +110,16 @@ def test_other_types_are_refused(tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "f.onnx")
     with pytest.raises(InputError, match="has double"):
         ask(tmp_path, PAIR + "(assert (>= Y[0,0] 1.0))")
+    ends = [helper.make_tensor_value_info("x", TensorProto.INT64, [1, 3])]
+    ends += [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])]
+    graph = helper.make_graph(
+        [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], "cast", ends[:1], ends[1:]
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), tmp_path / "f.onnx")
+    alone = PAIR.splitlines()[0] + PAIR.splitlines()[1].replace("Y float32 [1,2]", "Y float32 [1,3]")
+    box = "(assert (and (>= X[0,0] 0.25) (<= X[0,0] 0.75) (== X[0,1] 0.0) (== X[0,2] 0.0)))"
+    with pytest.raises(InputError, match="has float and int64"):  # no float32 between integers is an input of it
+        ask(tmp_path, f"{alone}{box}(assert (>= Y[0,0] 0.5))", "f")
 
 
 @pytest.mark.parametrize("relation", ["<=", ">=", "<", ">", "=="])
