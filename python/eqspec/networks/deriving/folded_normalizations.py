@@ -84,6 +84,9 @@ def _fold(graph: FloatGraph, normalization: NodeProto, layer: NodeProto, last: N
     del layer.input[2:]
     layer.input.append(made[1])
     layer.output[0] = behind
+    others = [one for one in layer.attribute if one.name != "beta"]  # which is a factor of the bias already
+    del layer.attribute[:]
+    layer.attribute.extend(others)
     del graph.nodes[place]
 
 
