@@ -67,6 +67,8 @@ what tells it from others.
 """
 _MOST_BOXES = 4
 """The most boxes on which a network is compared with onnxruntime."""
+_FEWEST = 3
+"""The fewest points of a region by which it is judged: its centre and two corners, which come first."""
 
 
 class Pair(NamedTuple):
@@ -97,6 +99,7 @@ class Networks:
         self._rounded: dict[Function, Network] = {}
         self._functions: dict[Instance, Function] = {}
         self._compared: dict[Function, tuple[Comparison, int]] = {}
+        self._silent: set[Function] = set()
         self._rows: dict[tuple[object, ...], Array] = {}
 
     def as_given(self, instance: Instance) -> Network:
@@ -161,7 +164,10 @@ class Networks:
         return self._rounded[key]
 
     def compare_on(self, instance: Instance, lower: Array, upper: Array, scaler: Scaler) -> None:
-        """E211 where onnxruntime answers something else on a box of network units; the first boxes are looked at."""
+        """E211 where onnxruntime answers something else on a box of network units, W317 where it answers no numbers.
+
+        The first boxes are looked at.
+        """
         network, key = self.as_given(instance), self._functions[instance]
         compared, boxes = self._compared.get(key) or (comparison(network), 0)
         if boxes == _MOST_BOXES:
@@ -171,9 +177,16 @@ class Networks:
             centre, scale = (np.array([approximately(x) for x in xs]) for xs in (scaler.centre, scaler.scale))
             lower, upper = centre + scale * lower, centre + scale * upper
         try:
-            compared.within(lower, upper)
+            silent = compared.within(lower, upper)
         except DisagreementError as problem:
             raise Fault(_unreadable(problem, problem.path, instance.declaration)) from None
+        if silent >= _FEWEST and key not in self._silent:
+            self._silent.add(key)
+            at = f"at all {silent} points that were tried"
+            message = f"onnxruntime answers infinity or NaN for '{instance.name}' {at}"
+            message += ": the claim is about real numbers, which its floats do not hold"
+            hint = "rescale its weights, or look whether the region is meant in other units"
+            self.findings.add(warning("W317", message, instance.place, help=hint))
 
     def check_distance(self, facts: CheckFacts, pair: Pair, claim: Property) -> None:
         """W310 for a distance of 0 that no bound proves: not of the same output of the same file, and where `equals`

@@ -82,6 +82,8 @@ class Comparison:
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
         """The steps with radii; None where it is not known what a runtime rounds."""
+        self._answered, self._finite = 0, False
+        """How many points were answered, and whether one of the answers was finite."""
         self._far = list[bool]()
         """Which of the points that were compared are far off, as far as can be told without radii."""
         try:
@@ -89,12 +91,18 @@ class Comparison:
         except CannotRunError:
             return
 
-    def within(self, lower: Array, upper: Array) -> None:
-        """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError."""
+    def within(self, lower: Array, upper: Array) -> int:
+        """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError.
+
+        The number of points at which onnxruntime answered infinities or NaN, if it did so at all that were tried; else
+        0.
+        """
+        self._answered, self._finite = 0, False
         shares = np.random.default_rng(0).uniform(size=(_IN_BOX, len(lower)))
         shares[0], shares[1], shares[2] = 0.5, 0.0, 1.0
         most = max(1, _MOST_NUMBERS // max(1, len(lower)))
         self.at(iter([lower * (1.0 - shares[:most]) + upper * shares[:most]]))
+        return 0 if self._finite else self._answered
 
     def at(self, points: Iterator[Array]) -> None:
         """Compare them at points in the units that the file takes. Raises DisagreementError."""
@@ -123,6 +131,8 @@ class Comparison:
         if not answers:
             return
         points, found = points[: len(answers)], np.array(answers, np.float64)
+        self._answered += len(found)
+        self._finite |= bool(np.isfinite(found).all(axis=1).any())
         if self._precision is None:
             self._precision = precision_of(self._content())
             if self._network.dequantised is not None and self._precision is roundoff.FLOAT64:

@@ -47,6 +47,7 @@ class ValueSearch:
         self._deadline = self._began + (DEFAULT_SECONDS if limit is None else limit)
         self._results: list[Result] = []
         self._probes: list[Probe] = []
+        self._vacuous: set[Fraction] = set()
         self.interrupted = False
 
     @property
@@ -69,6 +70,8 @@ class ValueSearch:
         result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
         self._monitor.tried(task, result)
         self._results.append(result)
+        if result.vacuous:
+            self._vacuous.add(value)
         reason = result.reason.value if result.reason else None
         self._probes.append(Probe(value, result.verdict.value, reason, result.seconds, result.boxes))
         self.interrupted = result.verdict is Verdict.UNKNOWN and result.reason is Reason.INTERRUPTED
@@ -115,7 +118,8 @@ class ValueSearch:
         verdict = Verdict.EQUIVALENT if proved is not None else Verdict.DIFFERENT
         verdict = Verdict.UNKNOWN if reason is not None else verdict
         seconds = perf_counter() - self._began
-        return search_result(search, bracket, verdict, reason, self._results, seconds, self._options)
+        made = search_result(search, bracket, verdict, reason, self._results, seconds, self._options)
+        return replace(made, vacuous=verdict is Verdict.EQUIVALENT and proved in self._vacuous)
 
 
 def time_spent(result: Result) -> float:

@@ -87,4 +87,5 @@ CODES: dict[str, str] = {
     "W314": "logits of one file compared with what another one gives",
     "W315": "features of a table that hardly vary",
     "W316": "a confidence of what has been through a Softmax already",
+    "W317": "a network that answers no numbers in onnxruntime",
 }

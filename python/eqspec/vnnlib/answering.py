@@ -80,34 +80,58 @@ def answer(
     the file declares other floating-point types, or others than its networks have.
     """
     began = perf_counter()
-    read = lru_cache(maxsize=None)(read_network)
+    deadline = None if timeout is None else began + timeout
+    options = Options(threads=threads, memory=memory, weaken=False)
     asked = read_file(path)
-    rounding = not as_real and _declares_float32(asked.query)
-    if rounding:
-        named = tuple(d for d in asked.warnings if d.code != "W604")  # which says that it is read as real
-        asked = Read(float32_asserts.widened(asked.query), named)
+    if as_real or not _declares_float32(asked.query):
+        return _answered(asked, None, files, options, deadline)
+    both = float32_asserts.read_both_ways(path)
+    asserted = float32_asserts.demanding(*(read.query for read in both))
+    named = tuple(d for d in asked.warnings if d.code != "W604")  # which says that it is read as real
+    wide = [Read(query, named) for query in float32_asserts.widened(*(read.query for read in both))]
+    found: list[Answered] = []
+    for number, query in enumerate(wide):
+        now = perf_counter()
+        until = None if deadline is None else now + max(0.0, deadline - now) / (len(wide) - number)
+        found.append(_answered(query, asserted, files, options, until))
+        if found[-1].answer is Answer.SAT or found[-1].interrupted:
+            return found[-1]
+    return next((one for one in found if one.answer is not Answer.UNSAT), found[0])
+
+
+def _answered(
+    asked: Read, asserted: Query | None, files: Mapping[str, Path], options: Options, deadline: float | None
+) -> Answered:
+    """The answer to what was read; over float32 if an assignment has to meet what is `asserted` then."""
+    read = lru_cache(maxsize=None)(read_network)
     try:
         made = import_query(asked, files, network_reader=read, answering=True)
     except SpecError as problem:
-        if any(d.severity == "error" and d.code != "E133" for d in problem.diagnostics):
+        if not _no_input(problem):
             raise
-        return Answered(Answer.UNSAT, warnings=problem.diagnostics)  # bounds that exclude each other, exactly
+        return Answered(Answer.UNSAT, warnings=problem.diagnostics)
     missing = [bound.name for bound in made.subject.networks if bound.network is None]
     if missing:
         raise InputError(f"no file is given for network {missing[0]}; add --network {missing[0]}=FILE")
-    if rounding and (reason := _only_over_the_reals(made)) is not None:
+    if asserted is not None and (reason := _only_over_the_reals(made)) is not None:
         return Answered(Answer.UNKNOWN, reason=reason, warnings=made.warnings)
-    judge = _judge(path, made, rounding=rounding)
-    options = Options(threads=threads, memory=memory, weaken=False)
-    deadline = None if timeout is None else began + timeout
+    judge = _judge(made, asserted)
     if made.joint is not None:
-        entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
         soon = perf_counter() + _LOOK
-        first = _Run(entries, judge, options, soon if deadline is None else min(soon, deadline)).answer()
+        try:
+            entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
+            first = _Run(entries, judge, options, soon if deadline is None else min(soon, deadline)).answer()
+        except SpecError as problem:  # what cannot be said entry by entry may be said of differences
+            first = Answered(Answer.UNSAT if _no_input(problem) else Answer.UNKNOWN)
         if first.interrupted or first.answer in (Answer.SAT, Answer.UNSAT):
             return replace(first, warnings=made.warnings)
     found = _Run(made, judge, options, deadline).answer()
     return replace(found, warnings=made.warnings + ((made.empty,) if made.empty is not None else ()))
+
+
+def _no_input(problem: SpecError) -> bool:
+    """Whether all that is wrong is that bounds of inputs exclude each other, which is decided exactly."""
+    return all(d.severity != "error" or d.code == "E133" for d in problem.diagnostics)
 
 
 def _declares_float32(query: Query) -> bool:
@@ -128,7 +152,7 @@ def _only_over_the_reals(made: Imported) -> str | None:
         if bound.path.suffix.lower() == ".onnx":
             found = overview(str(bound.path))
             kinds = {kind for _, kind, _ in (*found.inputs, *found.outputs)}
-            if "double" in kinds or "float16" in kinds:
+            if kinds - {"float"}:
                 names = " and ".join(sorted(kinds))
                 message = f"'{declared.output.name}' is declared float32, but '{bound.path}' has {names}"
                 raise InputError(f"{message}; declare it real, or consent with --as-real")
@@ -141,14 +165,13 @@ def _only_over_the_reals(made: Imported) -> str | None:
     return None
 
 
-def _judge(path: Path, made: Imported, *, rounding: bool) -> Subject:
+def _judge(made: Imported, asserted: Query | None) -> Subject:
     """What an assignment is held against: the asserts as they are written, and what runtimes compute."""
     subject = made.subject if made.joint is None else made.joint.original
-    if not rounding:
+    if asserted is None:
         return subject
     networks = tuple(replace(b, network=None if b.network is None else in_float32(b.network)) for b in subject.networks)
-    query = float32_asserts.demanding(read_file(path).query)
-    return Subject(replace(subject.query, assertions=query.assertions), networks)
+    return Subject(replace(subject.query, assertions=asserted.assertions), networks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,8 +128,11 @@ class Declarations:
 
     def _tensor(self, group: Group) -> Tensor:
         words = group.items[1:]
+        node: str | None = None
         if len(words) > 2 and isinstance(words[-1], Word) and words[-1].text.startswith('"'):
-            words = words[:-1]  # the tensor's name in the ONNX file, which has just one
+            *words, named = words
+            assert isinstance(named, Word)
+            node = named.text.strip('"')
         if len(words) > 2 and isinstance(words[2], Word) and words[2].text == "initialized":
             raise Fault(error("E603", "initialised inputs are not supported", words[2].span))
         name, kind = (words[0], words[1]) if len(words) == 2 else (None, None)
@@ -151,7 +154,7 @@ class Declarations:
         if not all(shape) or prod(shape) > MOST_ENTRIES:
             message = "a tensor has at least one entry" if not all(shape) else f"more than {MOST_ENTRIES} entries"
             raise Fault(error("E612" if all(shape) else "E600", message, kind.span))
-        return Tensor(name.text, shape, kind.text, name.span)
+        return Tensor(name.text, shape, kind.text, name.span, node)
 
 
 def _whole_numbers(word: Word, listed: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 Polynomial: TypeAlias = dict[Monomial, Fraction]
 Variables: TypeAlias = Callable[[Word], Element]
+Literals: TypeAlias = Callable[[Fraction], Fraction]
 
 MOST_TERMS = 200_000
 """The most terms of a product of two sums."""
@@ -40,10 +41,15 @@ _LOGIC = ("and", "or")
 
 
 class Expressions:
-    """Reads the formulas of one file; `variables` says which element a word stands for, or raises a Fault."""
+    """Reads the formulas of one file; `variables` says which element a word stands for, or raises a Fault.
 
-    def __init__(self, variables: Variables, notes: UniqueWarnings, *, standard: bool) -> None:
-        self._variables, self._notes, self._standard = variables, notes, standard
+    `literals` says which number a literal stands for: by default the one that is written.
+    """
+
+    def __init__(
+        self, variables: Variables, notes: UniqueWarnings, *, standard: bool, literals: Literals | None = None
+    ) -> None:
+        self._variables, self._notes, self._standard, self._literals = variables, notes, standard, literals
 
     def formula(self, node: Node) -> Formula:
         """What an assert says. Fault E600 or E603 where it says nothing."""
@@ -110,9 +116,10 @@ class Expressions:
             message = "numbers have no exponent and no '+' in VNN-LIB 2.0, and digits on both sides of the point"
             self._notes.add("W601", message, node.span, "write a plain decimal")
         try:
-            return literal(node.text)
+            number = literal(node.text)
         except (NumberError, ValueError) as problem:
             raise Fault(error("E612", f"this number cannot be formed: {problem}", node.span)) from None
+        return number if self._literals is None else self._literals(number)
 
     def _not_a_comparison(self, node: Group) -> Fault:
         if len(node.items) == 3 and isinstance(node.items[1], Word) and node.items[1].text in _RELATIONS:

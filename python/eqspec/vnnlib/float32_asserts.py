@@ -2,8 +2,12 @@
 
 The entries of tensors are float32 numbers. Sums and products of asserts are exact, as they are in the language of real
 numbers. A literal that float32 does not hold, such as 0.1, may be meant as it is written or as the float32 next to it,
-and readers differ. So nothing rests on it: what is proved covers both (`widened`), and an assignment has to meet both
-(`demanding`), but for equations, which no float32 meets as they are written.
+and readers differ. So nothing rests on it: a file is read both ways, what is proved covers both (`widened`), and an
+assignment has to meet both (`demanding`), but for equations, which no float32 meets as they are written.
+
+Where both ways differ in bounds alone, one query covers them. Bounds are compared as they come out of the arithmetic of
+the file: `(>= (+ X 0.7) 0.9)` is X >= 0.2 as it is written, and X >= 0.19999998807907104, the float32 below the one
+next to 0.2, with its literals rounded.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
 from eqspec.errors import InputError
 from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib.query import All, Assertion, Comparison, Formula, Query, Some, compare
+from eqspec.vnnlib.reading import Read, read_file
 
 Point = Sequence[Fraction]
 
@@ -30,12 +36,6 @@ def float32(number: Fraction) -> Fraction:
     return Fraction(float(near))
 
 
-def is_float32(number: Fraction) -> bool:
-    """Whether float32 holds a number."""
-    with np.errstate(over="ignore"):
-        return Fraction(float(np.float32(float(number)))) == number if abs(number) < Fraction(2) ** 128 else False
-
-
 def _to_odd(number: Fraction) -> float:
     """The float64 from which rounding to float32 gives what rounding the number itself would: rounded to odd."""
     try:
@@ -47,31 +47,39 @@ def _to_odd(number: Fraction) -> float:
     return float(np.nextafter(near, np.inf if number > Fraction(near) else -np.inf))
 
 
-def widened(query: Query) -> Query:
-    """The query with bounds moved out to where a literal may lie: it is met wherever the other one is, however read."""
-
-    def wider(comparison: Comparison) -> Formula:
-        if is_float32(comparison.bound):
-            return comparison
-        near = float32(comparison.bound)
-        ends = sorted((near, comparison.bound))
-        above = compare(dict(comparison.terms), "<=", ends[1], comparison.span)
-        if comparison.relation != "==":
-            return compare(dict(comparison.terms), comparison.relation, ends[1], comparison.span)
-        turned = {m: -c for m, c in comparison.terms}
-        return All((above, compare(turned, "<=", -ends[0], comparison.span)))
-
-    return _with(query, wider)
+def read_both_ways(path: Path) -> tuple[Read, Read]:
+    """A file with its literals as they are written, and as the float32 numbers next to them."""
+    return read_file(path), read_file(path, float32)
 
 
-def demanding(query: Query) -> Query:
+def widened(written: Query, rounded: Query) -> tuple[Query, ...]:
+    """Queries one of which is met wherever the file is, whichever of both ways it is read.
+
+    Bounds are moved out to the looser one. That is a single query but where coefficients differ.
+    """
+    one, other = _pairwise(written, rounded, _wider), _pairwise(rounded, written, _wider)
+    return (one,) if one == other else (one, other)
+
+
+def demanding(written: Query, rounded: Query) -> Query:
     """The query as it has to be met by an assignment, whichever way its literals are read."""
+    return _pairwise(written, rounded, _both)
 
-    def both(comparison: Comparison) -> Formula:
-        rounded = compare(dict(comparison.terms), comparison.relation, float32(comparison.bound), comparison.span)
-        return rounded if comparison.relation == "==" else All((comparison, rounded))
 
-    return _with(query, both)
+def _wider(one: Formula, other: Formula) -> Formula:
+    """The first reading of a comparison, its bound moved out to that of the other; as it is if terms differ."""
+    if not isinstance(one, Comparison) or not isinstance(other, Comparison) or one.terms != other.terms:
+        return one
+    low, high = sorted((one.bound, other.bound))
+    if one.relation != "==" or low == high:
+        return replace(one, bound=high)
+    turned = compare({m: -c for m, c in one.terms}, "<=", -low, one.span)
+    return All((replace(one, relation="<=", bound=high), turned))
+
+
+def _both(written: Formula, rounded: Formula) -> Formula:
+    equation = any(isinstance(part, Comparison) and part.relation == "==" for part in (written, rounded))
+    return rounded if equation else All((written, rounded))
 
 
 def inside(query: Query, network: int, point: Point) -> list[Fraction]:
@@ -86,7 +94,7 @@ def inside(query: Query, network: int, point: Point) -> list[Fraction]:
             continue
         i, bound = element.entry, comparison.bound / coefficient
         if comparison.relation == "==":
-            made[i] = bound
+            made[i] = float32(bound)
         elif (coefficient > 0 and made[i] > bound) or (coefficient < 0 and made[i] < bound):
             made[i] = _within(bound, below=coefficient > 0)
     return made
@@ -106,14 +114,19 @@ def _together(formula: Formula) -> list[Comparison]:
     return [formula] if isinstance(formula, Comparison) else []
 
 
-def _with(query: Query, change: Callable[[Comparison], Formula]) -> Query:
-    def changed(formula: Formula) -> Formula:
-        match formula:
-            case All(parts):
-                return All(tuple(changed(part) for part in parts))
-            case Some(parts):
-                return Some(tuple(changed(part) for part in parts))
-            case Comparison():
-                return change(formula)
+def _pairwise(one: Query, other: Query, join: Callable[[Formula, Formula], Formula]) -> Query:
+    """Both readings of a file as one: `join` of every comparison in the first and its other reading.
 
-    return replace(query, assertions=tuple(Assertion(changed(a.formula), a.span) for a in query.assertions))
+    A comparison in which nothing varies has become a truth value, perhaps in one reading only.
+    """
+
+    def joined(first: Formula, second: Formula) -> Formula:
+        match first, second:
+            case (All(parts), All(others)) | (Some(parts), Some(others)) if len(parts) == len(others):
+                made = tuple(map(joined, parts, others))
+                return All(made) if isinstance(first, All) else Some(made)
+            case _:
+                return join(first, second)
+
+    pairs = zip(one.assertions, other.assertions, strict=True)
+    return replace(one, assertions=tuple(Assertion(joined(a.formula, b.formula), a.span) for a, b in pairs))

@@ -117,10 +117,15 @@ def _checked(query: Query, bound: Sequence[Bound]) -> Subject:
         if not found.network.alone:
             message = f"'{found.path}' has several inputs or outputs, or operators of another domain"
             raise Fault(error("E605", message, declared.span, help="give a file of one input and one output"))
-        for what, tensor, size, shape in (
-            ("input", declared.input, found.network.input_size, found.network.input_shape),
-            ("output", declared.output, found.network.output_size, found.network.output_shape),
+        ports = [port.name for port in found.network.ports]  # none of a file that is no ONNX file
+        outputs = [found.network.output_name] if ports else []
+        for what, tensor, names, size, shape in (
+            ("input", declared.input, ports, found.network.input_size, found.network.input_shape),
+            ("output", declared.output, outputs, found.network.output_size, found.network.output_shape),
         ):
+            if tensor is not None and tensor.node is not None and names and tensor.node not in names:
+                message = f"'{tensor.name}' is '{tensor.node}' of '{found.path}', whose {what} is '{names[0]}'"
+                raise Fault(error("E605", message, tensor.span, help=f"only its {what} can be declared so"))
             if tensor is not None and tensor.size != size:
                 message = f"'{tensor.name}' has {tensor.size} entries, but the {what} of '{found.path}' has {size}"
                 raise Fault(error("E605", message, tensor.span, help="is this the right file?"))

@@ -81,13 +81,15 @@ TRUE, FALSE = All(()), Some(())
 class Tensor:
     """A declared input or output: its name, the sizes of its axes (none for a scalar) and its element type.
 
-    A 1.0 file about inputs alone has an output without entries.
+    A 1.0 file about inputs alone has an output without entries. `node` is what the tensor is called in the ONNX file,
+    where the query says so.
     """
 
     name: str
     shape: tuple[int, ...]
     kind: str
     span: Span
+    node: str | None = None
 
     @property
     def size(self) -> int:

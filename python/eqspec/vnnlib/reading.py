@@ -17,7 +17,7 @@ from eqspec.span import Source, Span
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.suggest import did_you_mean
 from eqspec.vnnlib.declarations import Declarations
-from eqspec.vnnlib.expressions import Expressions
+from eqspec.vnnlib.expressions import Expressions, Literals
 from eqspec.vnnlib.query import Assertion, Declared, Element, Query, Tensor
 from eqspec.vnnlib.sexpr import Group, Node, Word, read
 from eqspec.vnnlib.unique_warnings import UniqueWarnings
@@ -34,8 +34,8 @@ class Read:
     warnings: tuple[Diagnostic, ...]
 
 
-def read_file(path: Path) -> Read:
-    """Read a file. SpecError with everything that is wrong with it."""
+def read_file(path: Path, literals: Literals | None = None) -> Read:
+    """Read a file, its literals as what `literals` makes of them. SpecError with everything that is wrong with it."""
     findings = Findings()
     text = ""
     with findings.collecting():
@@ -46,23 +46,24 @@ def read_file(path: Path) -> Read:
         except UnicodeDecodeError:
             raise Fault(error("E111", f"'{path}' is not text", None)) from None
     findings.raise_errors()
-    return read_text(text, str(path))
+    return read_text(text, str(path), literals)
 
 
-def read_text(text: str, name: str = "<text>") -> Read:
-    """Read the text of a file. SpecError with everything that is wrong with it."""
+def read_text(text: str, name: str = "<text>", literals: Literals | None = None) -> Read:
+    """Read the text of a file, as `read_file` does. SpecError with everything that is wrong with it."""
     findings, source = Findings(), Source(name, text)
     commands: list[Node] = []
     with findings.collecting():
         commands = read(source)
     findings.raise_errors()
-    query, notes = _Reader(source, findings).read(commands)
+    query, notes = _Reader(source, findings, literals).read(commands)
     return Read(query, notes.warnings)
 
 
 class _Reader:
-    def __init__(self, source: Source, findings: Findings) -> None:
+    def __init__(self, source: Source, findings: Findings, literals: Literals | None) -> None:
         self._source, self._findings, self._notes = source, findings, UniqueWarnings()
+        self._literals = literals
 
     def read(self, commands: list[Node]) -> tuple[Query, UniqueWarnings]:
         groups = [c for c in commands if self._is_command(c)]
@@ -79,7 +80,7 @@ class _Reader:
                 networks = constants.read(declarations, self._findings, self._whole())
                 variables = constants.element
         self._findings.raise_errors()
-        expressions = Expressions(variables, self._notes, standard=version == "2.0")
+        expressions = Expressions(variables, self._notes, standard=version == "2.0", literals=self._literals)
         assertions = []
         for group in body:
             if group.head == "assert":

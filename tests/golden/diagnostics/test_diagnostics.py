@@ -88,7 +88,7 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
     if path.name == "misread.onnx":
         message = "it is read as another function than onnxruntime computes"
         raise DisagreementError(str(path), message, fix="report it")
-    if path.name == "full.onnx":
+    if path.name in ("full.onnx", "huge.onnx"):
         return read_network(path, dequantised=dequantised)
     if path.name not in SIZES:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
@@ -113,6 +113,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     write_onnx(folder / "full.onnx", np.ones((3, 3)), np.zeros(3), ("batch", 3))  # what is derived needs a whole file
+    write_onnx(folder / "huge.onnx", np.full((3, 3), 3e38), np.zeros(3), ("batch", 3))
     (folder / "common.eqspec").write_text("eqspec 1\n")
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")

@@ -117,6 +117,15 @@ def test_a_name_that_stands_for_two_values(what: str, tmp_path: Path) -> None:
     assert words in refused_by_both(tmp_path, proto).message
 
 
+def test_a_name_that_this_reader_gives_itself(tmp_path: Path) -> None:
+    """The value of a branch that is written out would take the place of the file's own."""
+    proto = linear()
+    add_node(node("Relu", ["x"], "t/eqspec branch 1"))(proto)
+    onnx.save(proto, tmp_path / "net.onnx")
+    with pytest.raises(NetworkError, match="'t/eqspec branch 1'"):
+        read_network(tmp_path / "net.onnx")
+
+
 @pytest.mark.parametrize("what", ATTRIBUTES)
 def test_attributes_that_the_opset_does_not_have(what: str, tmp_path: Path) -> None:
     change, words = ATTRIBUTES[what]

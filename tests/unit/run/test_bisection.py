@@ -20,7 +20,7 @@ from rich.console import Console
 
 from eqspec.api import Report
 from eqspec.cli.exit import ExitCode, exit_code
-from eqspec.property import Epsilon
+from eqspec.property import Epsilon, Margin
 from eqspec.report import formats, table
 from eqspec.report.live import LiveMonitor
 from eqspec.run import value_search
@@ -240,6 +240,24 @@ def test_the_smallest_distance_of_a_real_pair() -> None:
     assert result.find.refuted < Fraction(1, 4) <= result.find.proved
     assert result.find.witness is not None
     assert result.tags == ("t",)
+
+
+@pytest.mark.parametrize(("low", "high", "vacuous"), [(5, 9, True), (Fraction(1, 2), 9, False), (3, 4, True)])
+def test_a_best_value_at_which_nothing_meets_the_condition_is_vacuous(
+    low: Fraction, high: Fraction, vacuous: bool
+) -> None:
+    """The reference leads by at most 2, so margins above that are met nowhere: a proof at one says nothing."""
+    reference = network(([[1.0], [-1.0]], [0.0, 0.0]))
+
+    def margin_at(value: Fraction) -> Task:
+        return task(reference, reference, Margin(value), [Fraction(1, 4)], [1], id=f"best[v={value}]")
+
+    wanted = wanting("smallest", Fraction(low), Fraction(high), None, margin_at)
+    (result,) = run_all(Runner(Options(threads=1)), [wanted]).results
+    assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous)
+    assert result.as_expected is not vacuous
+    code = ExitCode.NOT_AS_EXPECTED if vacuous else ExitCode.AS_EXPECTED
+    assert exit_code([Report((result,))], bad_input=False) is code
 
 
 def test_a_search_that_fails_is_a_result() -> None:

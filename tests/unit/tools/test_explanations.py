@@ -42,7 +42,7 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
         raise DisagreementError(str(path), "it is read as another function than onnxruntime computes")
     if path.stem == "wrapping":
         return wrapping(path)
-    if path.name == "full.onnx":
+    if path.name in ("full.onnx", "huge.onnx"):
         return read_network(path, dequantised=dequantised)
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.stem in ("softmax", "smaller_softmax") else None
@@ -79,6 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in names:
         (folder / f"{name}.onnx").write_text("")
     write_onnx(folder / "full.onnx", np.ones((3, 3)), np.zeros(3), ("batch", 3))
+    write_onnx(folder / "huge.onnx", np.full((3, 3), 3e38), np.zeros(3), ("batch", 3))
     (folder / "common.eqspec").write_text("eqspec 1\n")
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")

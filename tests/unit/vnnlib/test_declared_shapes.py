@@ -66,3 +66,19 @@ def test_the_axes_of_a_declaration_are_those_of_its_file(
     (found,) = caught.value.diagnostics
     assert found.code == "E605"
     assert "entries of one are not those of the other" in found.message
+
+
+@pytest.mark.parametrize(("called", "fits"), [(("x", "y"), True), (("y", "x"), False), (("x", "hidden"), False)])
+def test_a_declared_node_is_the_one_of_the_file(tmp_path: Path, called: tuple[str, str], fits: bool) -> None:
+    """A query about another tensor of the file was answered as if it were about the output."""
+    path = identity(tmp_path / "f.onnx", [1, 2])
+    text = query([2])
+    for tensor, name in zip("XY", called, strict=True):
+        text = text.replace(f"{tensor} real [2]", f'{tensor} real [2] "{name}"')
+    assert all(f'"{name}")' in text for name in called)
+    if fits:
+        import_query(read_text(text), {"f": path})
+        return
+    with pytest.raises(SpecError, match=r"whose (input|output) is") as caught:
+        import_query(read_text(text), {"f": path})
+    assert {d.code for d in caught.value.diagnostics if d.severity == "error"} == {"E605"}

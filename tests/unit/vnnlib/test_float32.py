@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import InputError
 from eqspec.vnnlib.answering import Answer, Answered, answer
-from eqspec.vnnlib.float32_asserts import demanding, float32, is_float32, widened
+from eqspec.vnnlib.float32_asserts import demanding, float32, widened
 from eqspec.vnnlib.query import Element, holds
 from eqspec.vnnlib.reading import read_text
 from vnnlib_text import entries, satisfied
@@ -109,33 +110,65 @@ def test_other_types_are_refused(tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "f.onnx")
     with pytest.raises(InputError, match="has double"):
         ask(tmp_path, PAIR + "(assert (>= Y[0,0] 1.0))")
+    ends = [helper.make_tensor_value_info("x", TensorProto.INT64, [1, 3])]
+    ends += [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])]
+    graph = helper.make_graph(
+        [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], "cast", ends[:1], ends[1:]
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), tmp_path / "f.onnx")
+    alone = PAIR.splitlines()[0] + PAIR.splitlines()[1].replace("Y float32 [1,2]", "Y float32 [1,3]")
+    box = "(assert (and (>= X[0,0] 0.25) (<= X[0,0] 0.75) (== X[0,1] 0.0) (== X[0,2] 0.0)))"
+    with pytest.raises(InputError, match="has float and int64"):  # no float32 between integers is an input of it
+        ask(tmp_path, f"{alone}{box}(assert (>= Y[0,0] 0.5))", "f")
 
 
 @pytest.mark.parametrize("relation", ["<=", ">=", "<", ">", "=="])
-def test_literals_are_taken_both_ways(relation: str) -> None:
-    """Whatever reading of 0.1 lets a float32 pass, the widened query lets it pass; the demanding one needs both."""
-    declared = "(vnnlib-version <2.0>)(declare-network f (declare-input X float32 [1]) (declare-output Y float32 [1]))"
+@pytest.mark.parametrize(
+    "sides",
+    ["X[0] 0.1", "(+ X[0] 0.7) 0.9", "(* 0.7 X[0]) 0.3", "(* 3 X[0]) 0.1", "(+ X[0] (* 0.1 U[0])) 0.2", "1e-50 X[0]"],
+)
+def test_literals_are_taken_both_ways(relation: str, sides: str) -> None:
+    """Whatever reading of 0.1 lets a float32 pass, a widened query lets it pass; the demanding one needs both."""
+    text = f"""(vnnlib-version <2.0>)
+(declare-network f (declare-input X float32 [1]) (declare-output U float32 [1]))
+(assert ({relation} {sides}))"""
+    written, rounded = read_text(text).query, read_text(text, literals=float32).query
+    wide = widened(written, rounded)
+    assert len(wide) == (2 if "0.1 U" in sides else 1)
 
-    def at(number: Fraction, text: str) -> bool:
-        return holds(read_text(text).query.assertions[0].formula, lambda _: (number, number))
+    def shown(number: str) -> str:
+        """A literal as it counts where literals are rounded, exactly."""
+        return str(Fraction(float(np.float32(number))))
 
-    near = np.float32(0.1)
-    exactly = f"{declared}(assert ({relation} X[0] 0.1))"
-    rounded = f"{declared}(assert ({relation} X[0] {float(near):.30f}))"
-    query = read_text(exactly).query
-    for step in (-2, -1, 0, 1, 2):
+    by_hand = text.replace(sides, re.sub(r"[0-9]*\.[0-9]+|1e-50", lambda m: shown(m[0]), sides))
+    near = np.float32(
+        {"X[0] 0.1": 0.1, "(* 3 X[0]) 0.1": 0.1 / 3, "(* 0.7 X[0]) 0.3": 3 / 7, "1e-50 X[0]": 0}.get(sides, 0.2)
+    )
+    for step in range(-4, 5):
         number = near
         for _ in range(abs(step)):
             number = np.nextafter(number, np.float32(np.inf if step > 0 else -np.inf))
         x = Fraction(float(number))
+        at = {"X[0]": x, "U[0]": Fraction(0)}
+        readings = [satisfied(text, at), satisfied(by_hand, at)]
 
-        def value(_: Element, x: Fraction = x) -> tuple[Fraction, Fraction]:
-            return x, x
+        def value(element: Element, x: Fraction = x) -> tuple[Fraction, Fraction]:
+            return (Fraction(0),) * 2 if element.output else (x, x)
 
-        readings = [at(x, exactly), at(x, rounded)]
-        assert holds(widened(query).assertions[0].formula, value) >= any(readings)
-        met = holds(demanding(query).assertions[0].formula, value)
+        assert any(holds(query.assertions[0].formula, value) for query in wide) >= any(readings)
+        met = holds(demanding(written, rounded).assertions[0].formula, value)
         assert met == (readings[1] if relation == "==" else all(readings))
+
+
+def test_sums_of_literals_are_read_both_ways(tmp_path: Path) -> None:
+    """0.9 - 0.7 is 0.2, and the float32 below the one next to 0.2 if they are rounded: an input that is not denied."""
+    write(tmp_path / "f.onnx", np.random.default_rng(0))
+    below = Fraction(float(np.nextafter(np.float32(0.2), np.float32(0))))
+    text = PAIR.splitlines()[0] + "(declare-network f (declare-input X float32 [1,3]) (declare-output Y float32 [1,2]))"
+    text += "(assert (and (>= X[0,0] 0.0) (== X[0,1] 0.0) (== X[0,2] 0.0) (<= Y[0,0] 100.0)))"
+    for offset, answers in ((0, Answer.UNKNOWN), (Fraction(1, 10**6), Answer.UNSAT)):
+        high = f"(assert (<= X[0,0] {float(below - offset):.40f}))"
+        assert ask(tmp_path, f"{text}{high}(assert (>= (+ X[0,0] 0.7) 0.9))", "f").answer is answers
 
 
 def test_numbers_are_rounded_once() -> None:
@@ -144,8 +177,6 @@ def test_numbers_are_rounded_once() -> None:
     assert float32(tie) == 1
     assert float32(tie + Fraction(1, 2**80)) == 1 + Fraction(1, 2**23)
     assert float32(Fraction(1, 2**160)) == 0
-    assert is_float32(Fraction(1, 2**149))
-    assert not is_float32(Fraction(1, 2**150))
-    assert not is_float32(Fraction(2) ** 200)
+    assert float32(Fraction(1, 2**149)) == Fraction(1, 2**149)
     with pytest.raises(InputError, match="beyond the range"):
         float32(Fraction(10) ** 400)

@@ -112,3 +112,15 @@ def test_a_network_over_some_entries_of_a_larger_input(tmp_path: Path) -> None:
         taken = np.stack([points[:, 2] + points[:, 3], points[:, 1]], axis=1)
         assert joint.evaluate(points).tolist() == network.evaluate(taken).tolist()
         assert len({network.identity, joint.identity, other.identity}) == 3
+
+
+def test_bounds_that_exclude_each_other_are_unsat_whichever_input_has_them(tmp_path: Path) -> None:
+    """As bounds of U they are seen at once, as constraints on the difference U - X they are not."""
+    write_identity(tmp_path / "f.onnx")
+    text = """(vnnlib-version <2.0>)
+(declare-network f (declare-input X real [1]) (declare-output Y real [1]))
+(declare-network g (equal-to f) (declare-input U real [1]) (declare-output V real [1]))
+(assert (and (>= X[0] 0.0) (<= X[0] 1.0) (>= U[0] 0.75) (<= U[0] 0.25)))
+(assert (>= Y[0] V[0]))
+"""
+    assert ask(tmp_path, text).answer is Answer.UNSAT

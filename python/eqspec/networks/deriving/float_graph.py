@@ -86,6 +86,15 @@ class FloatGraph:
         """The name of what the graph gives."""
         return str(self.declared_output.name)
 
+    def unused(self, name: str) -> str:
+        """A name that no value and no constant has: this one, or one like it."""
+        used = {name for node in self.nodes for name in (*node.input, *node.output)}
+        used |= {*self.constants, *(value.name for value in self.inputs)}
+        found, number = name, 1
+        while found in used:
+            found, number = f"{name}_{number}", number + 1
+        return found
+
     def links(self) -> Links:
         """Which nodes make and read each value, as the graph is now."""
         makers = {name: node for node in self.nodes for name in node.output if name}
@@ -243,7 +252,7 @@ def _variable(graph: FloatGraph) -> list[NodeProto]:
     given = {value.name for value in graph.inputs}
     kept = list[NodeProto]()
     for node in graph.nodes:
-        if any(name in given for name in node.input):
+        if any(name and name in given for name in node.input):
             if node.op_type in ("Add", "Mul") and node.input[0] in graph.constants:
                 node.input[0], node.input[1] = node.input[1], node.input[0]  # a constant stands behind
             given.update(node.output)

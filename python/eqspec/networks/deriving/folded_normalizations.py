@@ -4,7 +4,7 @@
 
 along the outputs of a Conv, Gemm or MatMul (with the Add of its bias) that nothing else reads. Where there is none in
 front, it becomes a Mul and an Add. The new constants are float64 numbers that are quantised next, so what is rounded
-here is part of no statement.
+here is part of no statement. They have names of their own: a file may call the weights of a later layer so, too.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ def _write_out(graph: FloatGraph, node: NodeProto) -> None:
         message = f"its {factor.size} parameters do not fit the channels of {node.input[0]!r}, or these are not known"
         raise graph.refuse(message, "export the model with fixed sizes", node)
     shape = (-1, *[1] * (len(axes) - 2))
-    graph.constants[f"{behind}_factor"] = factor.reshape(shape)
-    graph.constants[f"{behind}_shift"] = (beta - factor * mean).reshape(shape)
+    scale, shift, scaled = (graph.unused(f"{behind}_{part}") for part in ("factor", "shift", "scaled"))
+    graph.constants[scale] = factor.reshape(shape)
+    graph.constants[shift] = (beta - factor * mean).reshape(shape)
     place = graph.nodes.index(node)
     graph.nodes[place : place + 1] = [
-        helper.make_node("Mul", [node.input[0], f"{behind}_factor"], [f"{behind}_scaled"], name=f"{behind}_mul"),
-        helper.make_node("Add", [f"{behind}_scaled", f"{behind}_shift"], [behind], name=f"{behind}_add"),
+        helper.make_node("Mul", [node.input[0], scale], [scaled], name=f"{behind}_mul"),
+        helper.make_node("Add", [scaled, shift], [behind], name=f"{behind}_add"),
     ]
 
 
@@ -69,7 +70,7 @@ def _fold(graph: FloatGraph, normalization: NodeProto, layer: NodeProto, last: N
     place = graph.nodes.index(normalization)
     behind = normalization.output[0]
     bias = _bias(graph, layer, last, len(factor))
-    made = [f"{behind}_weight", f"{behind}_bias"]
+    made = [graph.unused(f"{behind}_weight"), graph.unused(f"{behind}_bias")]
     graph.constants[made[0]] = weight * factor.reshape(shape)
     graph.constants[made[1]] = factor * (bias - mean) + beta
     layer.input[1] = made[0]
@@ -83,6 +84,9 @@ def _fold(graph: FloatGraph, normalization: NodeProto, layer: NodeProto, last: N
     del layer.input[2:]
     layer.input.append(made[1])
     layer.output[0] = behind
+    others = [one for one in layer.attribute if one.name != "beta"]  # which is a factor of the bias already
+    del layer.attribute[:]
+    layer.attribute.extend(others)
     del graph.nodes[place]
 
 

@@ -123,7 +123,9 @@ class _Writing:
         taken = {*names, *(value.name for value in graph.inputs)}
         self.made = QuantiserNodes(precision.bits, graph.opset, taken)
         self.now: dict[str, str] = {}
-        """Under which name a value, or the bias of an Add, is read now."""
+        """Under which name a value is read now."""
+        self.biases: dict[str, str] = {}
+        """Under which name an Add reads its bias now, by what it gives."""
         self.grid: dict[str, Activation] = {}
         """How a value is quantised."""
 
@@ -155,7 +157,7 @@ class _Writing:
         if node.op_type in LAYERS:
             self._quantise_layer(written, node)
         elif self.links.layer_of_bias(node) is not None:
-            written.input[1] = self.now[_bias_of(node)]
+            written.input[1] = self.biases[node.output[0]]
         elif node.op_type in _WITH_CONSTANTS:
             for place, name in enumerate(node.input):
                 if (array := self.graph.constants.get(name)) is not None:
@@ -192,7 +194,7 @@ class _Writing:
                 del written.attribute[:]
                 written.attribute.extend(kept)
             elif adding is not None:
-                self.now[_bias_of(adding)] = quantised
+                self.biases[adding.output[0]] = quantised
         levels = scales.quantised_weights(weight, scale, bits, axis)
         written.input[place] = self.made.weights(f"{node.output[0]}_weight", levels)
 
@@ -208,8 +210,3 @@ class _Writing:
             imports.append(helper.make_opsetid(made.domain, 1))
         version = max(graph.ir_version, _WITH_FOUR_BITS if self.precision.bits == 4 else _OLDEST)
         return helper.make_model(whole, opset_imports=imports, ir_version=version, producer_name="eqspec")
-
-
-def _bias_of(node: NodeProto) -> str:
-    """What the bias of an Add is known as: no name of a value has a space."""
-    return f"bias of {node.output[0]}"

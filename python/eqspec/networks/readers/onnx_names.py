@@ -10,12 +10,16 @@ What is read is its default.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 from eqspec.errors import NetworkError
 
 STANDARD = ("", "ai.onnx")
 """The names of the standard domain, which are the same."""
+OWN = "/eqspec "
+"""In the names of values that are put in place of branches, loops and lists, and of no others."""
 
 MODEL_FIX = "check that it is an ONNX model and was copied completely"
 MAKER_FIX = "export the model again: every value must have one maker, and runtimes differ on which of them they use"
@@ -83,12 +87,22 @@ def _check_makers(path: str, graph: GraphProto) -> None:
                 message = f"{name!r} is computed twice" if before == "a node" else f"{name!r} is {before} as well"
                 raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
             makers[name] = "a node"
+    _check_unclaimed(path, makers)
     for node in graph.node:
         for branch in (a.g for a in node.attribute if a.type == AttributeProto.GRAPH):
             own = [v.name for v in (*branch.initializer, *branch.input)] + [
                 n for made in branch.node for n in made.output
             ]
+            _check_unclaimed(path, own)
             again = next((name for name in own if name and name in makers), None)
             if again is not None:
                 message = f"{again!r} of a branch is {makers[again]} outside of it as well"
                 raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
+
+
+def _check_unclaimed(path: str, names: Iterable[str]) -> None:
+    """No value is called as those that stand in place of a branch or of the round of a loop are called here."""
+    wrong = next((name for name in names if OWN in name), None)
+    if wrong is not None:
+        message = f"a value is called {wrong!r}: eqspec calls values so that it puts in place of branches and loops"
+        raise NetworkError(path, message, fix="give it another name")

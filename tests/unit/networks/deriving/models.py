@@ -85,6 +85,20 @@ def image() -> Graph:
     return graph.then("MatMul", graph.drawn(4, 2))
 
 
+def normalised() -> Graph:
+    """Normalisations behind a Gemm with a factor of its bias, with no bias at all, and behind a MatMul with an Add."""
+    graph = Graph(("batch", 4), 7, 3)
+
+    def behind(channels: int) -> Graph:
+        spread = graph.random.uniform(0.5, 2.0, channels)
+        return graph.then("BatchNormalization", *(graph.drawn(channels) for _ in range(3)), spread).then("Relu")
+
+    graph.then("Gemm", graph.drawn(6, 4), graph.drawn(6), transB=1, beta=3.0)
+    behind(6).then("Gemm", graph.drawn(6, 5), beta=0.25)
+    behind(5).then("MatMul", graph.drawn(5, 4)).then("Add", graph.drawn(4))
+    return behind(4).then("Gemm", graph.drawn(4, 3))
+
+
 def branches() -> Graph:
     """Sums, differences and joins of values and constants."""
     graph = Graph(("batch", 3), 4, 2)
@@ -125,6 +139,7 @@ GRAPHS = {
     "columns": columns,
     "products": products,
     "image": image,
+    "normalised": normalised,
     "branches": branches,
     "sizes": sizes,
 }

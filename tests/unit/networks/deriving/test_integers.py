@@ -294,6 +294,32 @@ def test_nodes_that_are_not_quantised_are_named() -> None:
         derive(as_network(short), Integers(8), np.zeros((1, 3)))
 
 
+PARTS = ("weight", "bias", "factor", "shift", "scaled", "scale", "zero_point", "quantized", "dequantized", "float")
+
+
+@pytest.mark.parametrize("name", ["image", "products", "branches"])
+def test_names_that_a_file_has_already_are_left_to_it(name: str) -> None:
+    """Constants and the input are called as what deriving makes may be: weights `v3_weight` behind a layer `v3`."""
+    plain = GRAPHS[name]().model()
+    network = as_network(plain)
+    rows = _rows(network, 12)
+    values = [node.output[0] for node in plain.graph.node]
+    names = [f"{value}_{part}" for part in PARTS for value in values]
+    for seed, bits in enumerate((8, 5)):
+        random = np.random.default_rng(seed)
+        expected = derive(network, Integers(bits), rows).evaluate(rows)
+        model = onnx.ModelProto.FromString(plain.SerializeToString())
+        constants = [tensor.name for tensor in model.graph.initializer]
+        chosen = names[: len(constants)] if seed == 0 else list(random.choice(names, len(constants), replace=False))
+        new = {**dict(zip(constants, map(str, chosen), strict=True)), "x": f"bias of {random.choice(values)}"}
+        for tensor in (*model.graph.initializer, *model.graph.input):
+            tensor.name = new[tensor.name]
+        for node in model.graph.node:
+            node.input[:] = [new.get(one, one) for one in node.input]
+        derived = derive(as_network(model), Integers(bits), rows)
+        np.testing.assert_array_equal(derived.evaluate(rows), expected)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     "name", ["hls4ml/three_layer_keras__0f9e0c", "stm32/stm32_WISDM_ign_wl_24", "hls4ml/hls4ml_jetTagger_Conv2D_Small"]
