@@ -96,6 +96,29 @@ CASES: dict[str, onnx.ModelProto] = {
         )
         for largest in (0, 1)
     },
+    **{
+        f"gates of the largest {count} along {axis}, {reduction}": of(
+            [helper.make_node("TopK", ["x", "k"], ["v", "p"], axis=axis), node("Tanh", ["v"], "t"),
+             node("Mul", ["x", "half"], "data"),
+             node("ScatterElements", ["data", "p", "t"], "s", axis=axis, **reduction), node("Neg", ["s"], "y")],
+            {"k": np.array([count]), "half": np.array(0.5, np.float32)}, 1, 4, 3, opset=16,
+        )
+        for count in (1, 2)
+        for axis in (1, 2)
+        for reduction in ({}, {"reduction": "add"})
+    },
+    **{
+        f"one entry put at the {kind} of all, {reduction}": of(
+            [node("Squeeze", ["x", "zero"], "r"), node(kind, ["r"], "p", axis=0, keepdims=0),
+             node("Gather", ["x", "p"], "g", axis=1),
+             node("Reshape", ["p", "one"], "at"), node("Slice", ["r", "first", "second"], "u"),
+             node("ScatterND", ["stored", "at", "u"], "s", **reduction), node("Add", ["s", "g"], "y")],
+            {"zero": np.array([0]), "one": np.array([1, 1]), "first": np.array([0]), "second": np.array([1]),
+             "stored": np.arange(4, dtype=np.float32)}, 1, 4, opset=16,
+        )
+        for kind in ("ArgMax", "ArgMin")
+        for reduction in ({}, {"reduction": "add"})
+    },
     "a choice of constants": of(
         [node("Greater", ["x", "c"], "a"), node("Where", ["a", "c", "zero"], "y")], CONSTANTS, 1, 3
     ),
@@ -175,6 +198,17 @@ def test_graphs_are_read_as_onnxruntime_runs_them(tmp_path: Path, name: str) -> 
     (given,) = CASES[name].graph.input
     shape = tuple(d.dim_value for d in given.type.tensor_type.shape.dim)
     read_and_compared(CASES[name], tmp_path, [("x", np.float32, shape)], exact=1e-5)
+
+
+def test_two_entries_that_may_be_put_at_one_place_are_refused(tmp_path: Path) -> None:
+    nodes = [
+        node("Cast", ["x"], "p", to=onnx.TensorProto.INT64),
+        node("Clip", ["p", "low", "high"], "at"),
+        node("ScatterElements", ["x", "at", "x"], "y", axis=1),
+    ]
+    proto = of(nodes, {"low": np.array(0), "high": np.array(2)}, 1, 3, opset=16)
+    with pytest.raises(NetworkError, match="two entries may be put at one place"):
+        read_network(save(tmp_path, proto))
 
 
 @pytest.mark.parametrize("kind", ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"])

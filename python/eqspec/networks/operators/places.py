@@ -63,11 +63,12 @@ def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) 
 
 
 def places_of(indicated: Affine) -> Levels:
-    """The place of the only entry of each row (m, count, n) that is 1: integers (m, count)."""
+    """The place of the only entry of each row (m, count, n) that is 1, another one in each row: integers (m, count)."""
     runs, count, size = indicated.shape
     found = multiply_matrices(indicated, en.exactly(np.arange(size, dtype=np.float64)[:, None]))
     assert isinstance(found, Affine)
-    return Levels.of(Computed(af.rearrange(found, lambda p: p.reshape(runs, count))), (runs, count), 0, size - 1)
+    integers = Computed(af.rearrange(found, lambda p: p.reshape(runs, count)), np.arange(runs).repeat(count))
+    return Levels.of(integers, (runs, count), 0, size - 1)
 
 
 def _rows(x: Affine, axis: int) -> Affine:
