@@ -189,7 +189,7 @@ class Quantised:
 class Computed:
     """Integers that are an affine value, of any shape.
 
-    Those of one group are different, whatever the input is: `groups` has a number for each, None where nothing is known.
+    Those of one group are different, whatever the input is: `groups` has a number for each, None if nothing is known.
     """
 
     integers: Affine
