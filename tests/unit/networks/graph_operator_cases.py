@@ -64,6 +64,10 @@ def _convolutions() -> None:
     one("transposed to an odd shape", "ConvTranspose", t2 | tb, 1, 3, 4, 3, strides=[3, 2], output_shape=[10, 5])
     for kind in ("SAME_UPPER", "SAME_LOWER"):
         one(f"transposed {kind}", "ConvTranspose", {"w": grid(3, 2, 4, 3)}, 1, 3, 4, 3, strides=[2, 2], auto_pad=kind)
+    sizes = {"image": whole(5, 6), "block": whole(2, 3)}
+    one("columns to an image", "Col2Im", sizes, 1, 12, 16, opset=18)
+    one("columns to an image with everything", "Col2Im", sizes, 1, 6, 9, opset=18, strides=[2, 1], pads=[1, 0, 2, 1],
+        dilations=[2, 2])  # fmt: skip
     one("transposed groups", "ConvTranspose", {"w": grid(4, 3, 3), "b": grid(6)}, 1, 4, 5, group=2, strides=[2])
 
 
@@ -145,6 +149,7 @@ def _rearranging() -> None:
     one("trilu", "Trilu", {}, 1, 3, 3)
     put = {"at": np.array([[0, 4], [0, 1]]), "u": grid(2)}
     one("scatter", "ScatterND", put, 1, 5)
+    one("scatter of old", "Scatter", {"at": np.array([[3, 0]]), "u": grid(1, 2)}, 1, 5, axis=1, opset=10)
     one("scatter along an axis", "ScatterElements", {"at": np.array([[3, 0]]), "u": grid(1, 2)}, 1, 5, axis=1)
     case("compress", [node("Compress", ["x", "c"], "y", axis=1)], {"c": np.array([True, False, True])}, 1, 3)
     one("reverse sequence", "ReverseSequence", {"n": whole(3)}, 1, 4, 2, batch_axis=0, time_axis=1)

@@ -1,8 +1,9 @@
-"""Conv and ConvTranspose over any number of spatial axes, as tiles over what their windows read.
+"""Conv, ConvTranspose and Col2Im over any number of spatial axes, as tiles over what their windows read.
 
 A group of channels is a group of the tile, its outputs are the kernels, a place of the result is a position, and the
 taps are channels times places of the window. A transposed convolution reads what a convolution with these strides would
-have written there: at place y the places i with i stride + tap dilation = y + pad.
+have written there: at place y the places i with i stride + tap dilation = y + pad. Col2Im adds up what stands there for
+each tap: a transposed convolution whose kernels are single taps.
 """
 
 from __future__ import annotations
@@ -141,7 +142,28 @@ def _with_bias(call: OperatorCall, made: Affine | Enclosure) -> Value:
     return add(made, reshaped(bias, (*bias.shape, *(1,) * (len(made.shape) - 2))))
 
 
+def columns_to_image(call: OperatorCall) -> Sequence[Value]:
+    """Col2Im, as torch exports Fold: (N, C taps, windows) to (N, C, *image), overlapping windows added up."""
+    x = call.real_value(0)
+    image, kernel = (tuple(int(d) for d in call.whole(i).reshape(-1)) for i in (1, 2))
+    check_value(image)
+    found = windows.read(call, image, kernel)  # those that would make such columns of the image
+    taps, count = prod(kernel), prod(found.results)
+    if len(x.shape) != 3 or min(image, default=0) < 1 or x.shape[1] % taps or x.shape[2] != count:
+        message = f"columns of shape {x.shape} for {found.results} windows of {kernel} over {image}"
+        raise UnreadableError(message, "export the model again")
+    channels = x.shape[0] * (x.shape[1] // taps)
+    shape = (x.shape[0], x.shape[1] // taps, *image)
+    _check_cost(x, prod(shape) * taps, shape)
+    each = zip(found.results, kernel, found.strides, found.dilations, found.before, image, strict=True)
+    places = windows.combined([_transposed_axis(*one) for one in each], found.results)  # (image, taps)
+    columns = (np.arange(channels)[:, None, None] * taps + np.arange(taps)) * count
+    index = np.where(places == NONE, NONE, columns + places).reshape(1, -1, taps)
+    return [_tiled(x, index, Enclosure(np.ones((1, 1, taps))), shape)]
+
+
 OPERATORS: dict[str, Operator] = {
+    "Col2Im": columns_to_image,
     "Conv": convolution,
     "ConvTranspose": transposed,
 }

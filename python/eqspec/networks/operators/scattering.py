@@ -15,9 +15,11 @@ where no two updates have the same place: the places of a TopK are known to diff
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
+from onnx import helper
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
@@ -32,6 +34,10 @@ from eqspec.networks.operators.shapes import apply, axis_of, concatenated
 
 def scatter(call: OperatorCall) -> Sequence[Value]:
     """The first input, with entries of the third at the places that the second says."""
+    if call.node.op_type == "Scatter":  # what ScatterElements was called before opset 11
+        axis = {} if (found := call.attribute("axis")) is None else {"axis": found.i}
+        node = helper.make_node("ScatterElements", call.node.input, call.node.output, call.node.name, **axis)
+        call = replace(call, node=node, opset=11)
     found = call.attribute("reduction")
     reduction = b"none" if found is None or not found.s else found.s
     rounds = reduction in (b"add", b"mul") and any(isinstance(v, Enclosure) for v in call.inputs)
@@ -172,6 +178,7 @@ def _apart(places: Levels, axis: int) -> bool:
 
 
 OPERATORS: dict[str, Operator] = {
+    "Scatter": scatter,
     "ScatterElements": scatter,
     "ScatterND": scatter,
 }
