@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 from onnx import helper
 
+import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import in_float32, read_network
 from eqspec.networks.curves import Curves
@@ -198,6 +199,27 @@ def test_graphs_are_read_as_onnxruntime_runs_them(tmp_path: Path, name: str) -> 
     (given,) = CASES[name].graph.input
     shape = tuple(d.dim_value for d in given.type.tensor_type.shape.dim)
     read_and_compared(CASES[name], tmp_path, [("x", np.float32, shape)], exact=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["ArgMax", "Hardmax", "TopK"])
+def test_places_are_known_where_no_two_entries_change_their_order(tmp_path: Path, kind: str) -> None:
+    """Once a rank was compared with a whole number, of which rounding left the sign open."""
+    ends = {
+        "ArgMax": [helper.make_node("ArgMax", ["z"], ["p"], axis=1), helper.make_node("Cast", ["p"], ["y"], to=FLOATS)],
+        "Hardmax": [helper.make_node("Hardmax", ["z"], ["y"], axis=1)],
+        "TopK": [
+            helper.make_node("TopK", ["z", "k"], ["v", "p"], axis=1),
+            helper.make_node("Cast", ["p"], ["y"], to=FLOATS),
+        ],
+    }
+    nodes = [node("Mul", ["x", "factors"], "z"), *ends[kind]]
+    found = []
+    for name, factors in (("first", [0.1, 0.3, 0.7, 1.1]), ("second", [0.2, 0.4, 0.6, 1.2])):
+        (tmp_path / name).mkdir()
+        proto = of(nodes, {"factors": np.array([factors], np.float32), "k": np.array([2])}, 1, 4)
+        found.append(read_network(save(tmp_path / name, proto), output="y"))
+    result = eqspec.verify(*found, [0.9] * 4, [1.1] * 4, eqspec.Epsilon("0.001"), timeout=20)
+    assert result.verdict == "equivalent"
 
 
 def test_two_entries_that_may_be_put_at_one_place_are_refused(tmp_path: Path) -> None:
