@@ -363,6 +363,8 @@ def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
         case "Conv" | "ConvTranspose":
             weight = call.real_value(1).shape
             return prod(weight[1:]) if kind == "Conv" else weight[0] * prod(weight[2:])
+        case "Col2Im":
+            return prod(int(d) for d in call.whole(2).reshape(-1))
         case "AveragePool":
             return prod(call.integers("kernel_shape") or [])
         case "GlobalAveragePool" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceSum" | "ReduceSumSquare":

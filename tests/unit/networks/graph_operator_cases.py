@@ -54,6 +54,11 @@ def _convolutions() -> None:
     one("conv 1d", "Conv", {"w": grid(3, 2, 3), "b": grid(3)}, 1, 2, 9, strides=[2], pads=[2, 1])
     one("conv 3d", "Conv", {"w": grid(2, 2, 2, 2, 2), "b": grid(2)}, 1, 2, 3, 4, 3, pads=[1, 0, 0, 0, 1, 1])
     one("pointwise", "Conv", {"w": grid(5, 3, 1, 1)}, 1, 3, 4, 4)
+    for groups in (1, 2):
+        case(f"a kernel of the input, {groups}", [
+            node("ReduceMean", ["x"], "m", axes=[1], keepdims=1), node("Mul", ["m", "w"], "k"),
+            node("Conv", ["x", "k", "b"], "y", pads=[1, 1, 0, 1], strides=[1, 2], group=groups),
+        ], {"w": grid(4, 4 // groups, 1, 1), "b": grid(4)}, 1, 4, 3, 3)  # fmt: skip
     t2 = {"w": grid(3, 2, 3, 2)}
     tb = {"b": grid(2, seed=3)}
     one("transposed", "ConvTranspose", t2 | tb, 1, 3, 4, 3)
@@ -110,6 +115,11 @@ def _functions() -> None:
     one("prelu", "PRelu", {"s": np.array([0.5, -0.25, 2.0, 1.0, 0.0], np.float32)}, 1, 5)
     one("prelu channels", "PRelu", {"s": grid(3, 1, 1, seed=1)}, 1, 3, 2, 2)
     one("prelu shared", "PRelu", {"s": grid(1)}, 1, 3, 2)
+    for kind in ("Ceil", "Floor", "Round", "Sign"):  # of constants that are rounded in the graph
+        case(f"{kind} of a constant", [
+            node("Tanh", ["w"], "t"), node("Mul", ["t", "seven"], "s"), node(kind, ["s"], "r"),
+            node("Add", ["x", "r"], "y"),
+        ], {"w": grid(1, 5, seed=5), "seven": np.float32(7)}, 1, 5)  # fmt: skip
     for kind in ("Max", "Min"):
         case(f"{kind} of values", [
             node("Gemm", ["x", "w"], "a"), node("Gemm", ["x", "v"], "b"), node(kind, ["a", "x", "b"], "y"),
