@@ -61,6 +61,8 @@ class Affine:
     """The step with the identity that it was made, if it was."""
     _origin: list[Any] = field(default_factory=list, init=False, repr=False)
     """The elementwise operator that gave it, if one did (see `unary`)."""
+    _largest: list[Any] = field(default_factory=list, init=False, repr=False)
+    """Of what its entries are the largest, if they are (see `operators/peaks`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -120,6 +120,20 @@ CASES: dict[str, onnx.ModelProto] = {
         for kind in ("ArgMax", "ArgMin")
         for reduction in ({}, {"reduction": "add"})
     },
+    **{
+        f"peaks of a map, {kind}": of(
+            [node("Softplus", ["x"], "h"), node("MaxPool", ["h"], "m", kernel_shape=[3, 3], pads=[1] * 4),
+             node(kind, ["h", "m"] if kind != "Greater" else ["m", "h"], "p"), node("Cast", ["p"], "c", to=FLOATS),
+             node("Mul", ["h", "c"], "y")],
+            {}, 1, 2, 4, 3,
+        )
+        for kind in ("Equal", "GreaterOrEqual", "Less", "Greater")
+    },
+    "the best of a row": of(
+        [node("Softplus", ["x"], "h"), node("ReduceMax", ["h"], "m", axes=[1], keepdims=1),
+         node("Equal", ["m", "h"], "p"), node("Cast", ["p"], "y", to=FLOATS)],
+        {}, 1, 5,
+    ),
     "a choice of constants": of(
         [node("Greater", ["x", "c"], "a"), node("Where", ["a", "c", "zero"], "y")], CONSTANTS, 1, 3
     ),

@@ -24,7 +24,7 @@ from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
-from eqspec.networks.operators import folding
+from eqspec.networks.operators import folding, peaks
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
@@ -84,10 +84,22 @@ def _apart(a: Real, b: Real) -> Affine:
 
 
 def _greater(a: Real, b: Real) -> Real:
-    return af.relu(_sign(_apart(a, b)))
+    peak = _peak(b, a)  # a largest entry is larger than one among them that it is not
+    return opposite(peak) if peak is not None else af.relu(_sign(_apart(a, b)))
+
+
+def _peak(x: Real, largest: Real) -> Real | None:
+    """Whether each entry of a value equals the largest of some among which it is; None where `largest` is not these."""
+    if not isinstance(x, Affine) or not isinstance(largest, Affine):
+        return None
+    apart = peaks.apart_from_the_others(x, largest)
+    return None if apart is None else opposite(af.relu(_sign(af.negate(apart))))
 
 
 def _equal(a: Real, b: Real) -> Real:
+    for x, largest in ((a, b), (b, a)):
+        if (peak := _peak(x, largest)) is not None:
+            return peak
     return opposite(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
 
 
