@@ -34,6 +34,8 @@ EXACT = frozenset({
 })  # fmt: skip
 """Operators whose result on exact real numbers is exact, whatever type holds them."""
 _STEPS = frozenset({"Ceil", "Floor", "Round", "Sign"})
+_NOTHING = np.zeros(0, bool)
+"""In place of an output that is left out."""
 _RUNTIME = 2.0**-20
 """Of one more than a number: what is left for runtimes in front of a step."""
 _RANDOM = ("Random", "Bernoulli", "Multinomial")
@@ -68,7 +70,8 @@ def fold(call: OperatorCall) -> list[Value]:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
     computed = _unique_as_met if node.op_type == "Unique" and not call.integer("sorted", 1) else run
-    made = [_value(found, bool(real), node) for found in computed(node, call.opset, arrays)]
+    given = iter(computed(node, call.opset, arrays))  # of those outputs that have a name
+    made: list[Value] = [_value(next(given), bool(real), node) if name else _NOTHING for name in node.output]
     first = call.inputs[0]
     if node.op_type in integer_range.COMPUTED and isinstance(first, np.ndarray):  # numpy may have made the type wider
         return [v.astype(first.dtype) if isinstance(v, np.ndarray) else v for v in made]
