@@ -129,8 +129,19 @@ CASES: dict[str, onnx.ModelProto] = {
         )
         for kind in ("Equal", "GreaterOrEqual", "Less", "Greater")
     },
+    **{
+        f"the best {count} of a row, {kind} {order}": of(
+            [node("Round", ["x"], "r"), helper.make_node("TopK", ["r", "k"], ["v", "p"], axis=1),
+             node("Slice", ["v", "last", "end", "one"], "m"),
+             node(kind, ["r", "m"] if order else ["m", "r"], "b"), node("Cast", ["b"], "c", to=FLOATS),
+             node("Mul", ["x", "c"], "y")],
+            {"k": np.array([count]), "last": np.array([-1]), "end": np.array([9]), "one": np.array([1])}, 1, 4, 2,
+        )
+        for count in (1, 2, 4)
+        for kind, order in (("Equal", 1), ("GreaterOrEqual", 1), ("Greater", 1), ("Greater", 0), ("LessOrEqual", 1))
+    },
     "the best of a row": of(
-        [node("Softplus", ["x"], "h"), node("ReduceMax", ["h"], "m", axes=[1], keepdims=1),
+        [node("Round", ["x"], "h"), node("ReduceMax", ["h"], "m", axes=[1], keepdims=1),
          node("Equal", ["m", "h"], "p"), node("Cast", ["p"], "y", to=FLOATS)],
         {}, 1, 5,
     ),

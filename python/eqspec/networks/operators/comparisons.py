@@ -84,22 +84,20 @@ def _apart(a: Real, b: Real) -> Affine:
 
 
 def _greater(a: Real, b: Real) -> Real:
-    peak = _peak(b, a)  # a largest entry is larger than one among them that it is not
-    return opposite(peak) if peak is not None else af.relu(_sign(_apart(a, b)))
-
-
-def _peak(x: Real, largest: Real) -> Real | None:
-    """Whether each entry of a value equals the largest of some among which it is; None where `largest` is not these."""
-    if not isinstance(x, Affine) or not isinstance(largest, Affine):
-        return None
-    apart = peaks.apart_from_the_others(x, largest)
-    return None if apart is None else opposite(af.relu(_sign(af.negate(apart))))
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        if (found := peaks.reaches(a, b, strictly=True)) is not None:
+            return found
+        if (found := peaks.reaches(b, a, strictly=False)) is not None:
+            return opposite(found)
+    return af.relu(_sign(_apart(a, b)))
 
 
 def _equal(a: Real, b: Real) -> Real:
-    for x, largest in ((a, b), (b, a)):
-        if (peak := _peak(x, largest)) is not None:
-            return peak
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        for x, y in ((a, b), (b, a)):
+            found, beyond = (peaks.reaches(x, y, strictly=strictly) for strictly in (False, True))
+            if found is not None:  # nothing is beyond a largest entry
+                return found if beyond is None else both(found, opposite(beyond))
     return opposite(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
 
 

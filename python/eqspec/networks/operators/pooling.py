@@ -84,9 +84,8 @@ def max_pool(call: OperatorCall) -> Sequence[Value]:
         made = _largest(made, groups.reshape(-1, places.shape[1]), shape)
     result = functions.result(made)
     if isinstance(x, Affine) and isinstance(result, Affine) and result.shape == x.shape:
-        inner = prod(x.shape[2:])
-        read = lambda: windows.over_channels(found.places(), 1, prod(x.shape[:2]), 1, inner)  # noqa: E731
-        peaks.remember(result, x, lambda: read().reshape(result.size, -1))
+        groups = windows.over_channels(found.places(), 1, prod(x.shape[:2]), 1, prod(x.shape[2:]))
+        peaks.remember(result, x, groups.reshape(result.size, -1), np.arange(result.size))
     return [result]
 
 

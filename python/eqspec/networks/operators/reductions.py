@@ -60,7 +60,7 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
     if isinstance(x, Affine):
         made = functions.reduced(x, groups, shape, largest=kind == "ReduceMax")
         if kind == "ReduceMax" and isinstance(made, Affine):
-            peaks.remember(made, x, lambda: groups)
+            peaks.remember(made, x, groups, np.arange(len(groups)))
         return [made]
     return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
 
