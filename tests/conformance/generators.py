@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.counting import COUNTED_SINCE, COUNTING
-from conformance.deciding import counted, found_again, hidden_softmax, placed, sampled, top
+from conformance.deciding import counted, found_again, hidden_softmax, placed, put_back, reached, sampled, top
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
@@ -37,6 +37,9 @@ GENERATORS["OneHot"] = _either(COUNTING["OneHot"], counted)
 GENERATORS |= {kind: _either(COUNTING[kind], placed(kind)) for kind in ("ArgMax", "ArgMin")}
 GENERATORS["GatherElements"] = _either(GENERATORS["GatherElements"], found_again)
 GENERATORS["Hardmax"] = placed("Hardmax")
+GENERATORS["ScatterElements"] = _either(GENERATORS["ScatterElements"], put_back)
+for _kind in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"):
+    GENERATORS[_kind] = _either(GENERATORS[_kind], reached(_kind))
 GENERATORS["TopK"] = lambda g: top(g) if g.opset < 11 or g.chance(0.5) else COUNTING["TopK"](g)
 """Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {

@@ -140,6 +140,11 @@ CASES: dict[str, onnx.ModelProto] = {
         for count in (1, 2, 4)
         for kind, order in (("Equal", 1), ("GreaterOrEqual", 1), ("Greater", 1), ("Greater", 0), ("LessOrEqual", 1))
     },
+    "the second part of a split": of(
+        [helper.make_node("Split", ["x"], ["a", "b"], axis=1, num_outputs=2), node("Greater", ["b", "a"], "g"),
+         node("Cast", ["g"], "y", to=FLOATS)],
+        {}, 1, 6, opset=18,
+    ),
     "the best of a row": of(
         [node("Round", ["x"], "h"), node("ReduceMax", ["h"], "m", axes=[1], keepdims=1),
          node("Equal", ["m", "h"], "p"), node("Cast", ["p"], "y", to=FLOATS)],
