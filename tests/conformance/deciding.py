@@ -91,10 +91,11 @@ def put_back(g: Builder) -> None:
     (updates,) = add(g, "Neg", [found[0]])
     shape = [n + g.whole(0, 1) * (i != axis) for i, n in enumerate(sample_of(v).shape)]
     data = v if g.chance(0.5) else g.constant(g.floats(shape))
-    kinds = ["none", "none", "add", "mul"] if g.opset >= 16 else ["none"]
+    kinds = ["none", "none", "add"] if g.opset >= 16 else ["none"]
     kind = g.one(kinds)
     attributes = {} if (kind == "none" and g.chance(0.7)) or g.opset < 16 else {"reduction": kind}
-    add(g, "ScatterElements", [data, found[1], updates], axis=axis, **attributes)
+    if updates.sample is not None:
+        add(g, "ScatterElements", [data, found[1], updates], axis=axis, **attributes)
 
 
 def reached(kind: str) -> Generator:
@@ -113,13 +114,16 @@ def reached(kind: str) -> Generator:
         elif how == "TopK":
             count = g.whole(1, shape[axis])
             best, _ = add(g, how, [v, g.constant(np.array([count], np.int64))], 2, axis=axis)
+            if best.sample is None:
+                return
             at = np.array([g.whole(0, count - 1)], np.int64)
             (best,) = add(g, "Gather", [best, g.constant(at)], axis=axis)
         elif g.opset >= 18:
             (best,) = add(g, "ReduceMax", [v, g.constant(np.array([axis], np.int64))])
         else:
             (best,) = add(g, "ReduceMax", [v], axes=[axis])
-        add(g, kind, [v, best] if g.chance(0.5) else [best, v])
+        if best.sample is not None:
+            add(g, kind, [v, best] if g.chance(0.5) else [best, v])
 
     return make
 

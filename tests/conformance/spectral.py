@@ -198,6 +198,8 @@ def mel_filters(g: Builder) -> None:
     v = g.operand(floats=True, dependent=True)
     (x,) = g.add("ReduceSum", [v], lambda: sample_of(v).sum(keepdims=True))
     kind = FLOATS[g.kind]
+    if made.sample is None or x.sample is None:
+        return
     as_v = g.add("Cast", [made], lambda: sample_of(made).astype(kind), to=g.kind)[0]
     g.add("Mul", [as_v, x], lambda: (sample_of(as_v) * sample_of(x)).astype(kind))
 

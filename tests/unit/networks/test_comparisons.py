@@ -231,12 +231,18 @@ def test_graphs_are_read_as_onnxruntime_runs_them(tmp_path: Path, name: str) -> 
     read_and_compared(CASES[name], tmp_path, [("x", np.float32, shape)], exact=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["ArgMax", "Hardmax", "TopK"])
+@pytest.mark.parametrize("kind", ["ArgMax", "Hardmax", "TopK", "ArgMax compared"])
 def test_places_are_known_where_no_two_entries_change_their_order(tmp_path: Path, kind: str) -> None:
     """Once a rank was compared with a whole number, of which rounding left the sign open."""
     ends = {
         "ArgMax": [helper.make_node("ArgMax", ["z"], ["p"], axis=1), helper.make_node("Cast", ["p"], ["y"], to=FLOATS)],
         "Hardmax": [helper.make_node("Hardmax", ["z"], ["y"], axis=1)],
+        "ArgMax compared": [
+            helper.make_node("ArgMax", ["z"], ["p"], axis=1),
+            helper.make_node("Neg", ["p"], ["n"]),
+            helper.make_node("Equal", ["n", "last"], ["e"]),
+            helper.make_node("Cast", ["e"], ["y"], to=FLOATS),
+        ],
         "TopK": [
             helper.make_node("TopK", ["z", "k"], ["v", "p"], axis=1),
             helper.make_node("Cast", ["p"], ["y"], to=FLOATS),
@@ -246,7 +252,7 @@ def test_places_are_known_where_no_two_entries_change_their_order(tmp_path: Path
     found = []
     for name, factors in (("first", [0.1, 0.3, 0.7, 1.1]), ("second", [0.2, 0.4, 0.6, 1.2])):
         (tmp_path / name).mkdir()
-        proto = of(nodes, {"factors": np.array([factors], np.float32), "k": np.array([2])}, 1, 4)
+        proto = of(nodes, {"factors": np.array([factors], np.float32), "k": np.array([2]), "last": np.array(-3)}, 1, 4)
         found.append(read_network(save(tmp_path / name, proto), output="y"))
     result = eqspec.verify(*found, [0.9] * 4, [1.1] * 4, eqspec.Epsilon("0.001"), timeout=20)
     assert result.verdict == "equivalent"

@@ -173,6 +173,8 @@ def columns_to_image(call: OperatorCall) -> Sequence[Value]:
     check_value(image)
     found = windows.read(call, image, kernel)  # those that would make such columns of the image
     taps, count = prod(kernel), prod(found.results)
+    if len(image) != 2 and max(found.dilations) > 1:
+        raise UnreadableError("dilations of other than two axes, which onnxruntime leaves out", "use Pad and Conv")
     if len(x.shape) != 3 or min(image, default=0) < 1 or x.shape[1] % taps or x.shape[2] != count:
         message = f"columns of shape {x.shape} for {found.results} windows of {kernel} over {image}"
         raise UnreadableError(message, "export the model again")
