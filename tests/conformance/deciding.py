@@ -78,6 +78,56 @@ def found_again(g: Builder) -> None:
         add(g, "GatherElements", [g.one([v, g.input]) if g.input.sample is not None else v, found[1]], axis=axis)
 
 
+def put_back(g: Builder) -> None:
+    """Entries that are put, or added, at the places that a TopK or an ArgMax finds."""
+    v = _small(g)
+    if v is None or g.opset < 11:
+        return
+    axis = g.whole(0, sample_of(v).ndim - 1)
+    count = g.constant(np.array([g.whole(1, sample_of(v).shape[axis])], np.int64))
+    found = add(g, "TopK", [v, count], 2, axis=axis, largest=g.one([0, 1]))
+    if found[1].sample is None:
+        return
+    (updates,) = add(g, "Neg", [found[0]])
+    shape = [n + g.whole(0, 1) * (i != axis) for i, n in enumerate(sample_of(v).shape)]
+    data = v if g.chance(0.5) else g.constant(g.floats(shape))
+    kinds = ["none", "none", "add"] if g.opset >= 16 else ["none"]
+    kind = g.one(kinds)
+    attributes = {} if (kind == "none" and g.chance(0.7)) or g.opset < 16 else {"reduction": kind}
+    if updates.sample is not None:
+        add(g, "ScatterElements", [data, found[1], updates], axis=axis, **attributes)
+
+
+def reached(kind: str) -> Generator:
+    """A value that is compared with its own largest entries: of windows, of an axis, or behind a TopK."""
+
+    def make(g: Builder) -> None:
+        v = _small(g)
+        if v is None or g.opset < 13:
+            return
+        shape = sample_of(v).shape
+        axis = g.whole(0, len(shape) - 1)
+        how = g.one(["MaxPool", "ReduceMax", "TopK"])
+        if how == "MaxPool" and len(shape) > 2:
+            reach = [g.whole(0, 1) for _ in shape[2:]]
+            (best,) = add(g, how, [v], kernel_shape=[2 * r + 1 for r in reach], pads=[*reach, *reach])
+        elif how == "TopK":
+            count = g.whole(1, shape[axis])
+            best, _ = add(g, how, [v, g.constant(np.array([count], np.int64))], 2, axis=axis)
+            if best.sample is None:
+                return
+            at = np.array([g.whole(0, count - 1)], np.int64)
+            (best,) = add(g, "Gather", [best, g.constant(at)], axis=axis)
+        elif g.opset >= 18:
+            (best,) = add(g, "ReduceMax", [v, g.constant(np.array([axis], np.int64))])
+        else:
+            (best,) = add(g, "ReduceMax", [v], axes=[axis])
+        if best.sample is not None:
+            add(g, kind, [v, best] if g.chance(0.5) else [best, v])
+
+    return make
+
+
 def sampled(g: Builder) -> None:
     """GridSample at stored places, some beyond the ends."""
     v = image(g)

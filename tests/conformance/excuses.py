@@ -85,6 +85,7 @@ REFERENCE_BUGS = (
     Bug("Div", "before opset 7 `axis` is ignored", 6, 6),
     Bug("PRelu", "before opset 7 slopes broadcast to the last axis, not to channels", 6, 6),
     Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
+    Bug("Hardmax", "before opset 13 it is taken over one axis", 1, 12),
     Bug("AveragePool", "with pads that differ before and behind, padding is counted"),
     Bug("ConvTranspose", "every group gets the bias of the first"),
     Bug("GridSample", "coordinates are computed in float32, also of double"),

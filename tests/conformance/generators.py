@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.counting import COUNTED_SINCE, COUNTING
-from conformance.deciding import counted, found_again, hidden_softmax, placed, sampled, top
+from conformance.deciding import counted, found_again, hidden_softmax, placed, put_back, reached, sampled, top
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
@@ -37,12 +37,15 @@ GENERATORS["OneHot"] = _either(COUNTING["OneHot"], counted)
 GENERATORS |= {kind: _either(COUNTING[kind], placed(kind)) for kind in ("ArgMax", "ArgMin")}
 GENERATORS["GatherElements"] = _either(GENERATORS["GatherElements"], found_again)
 GENERATORS["Hardmax"] = placed("Hardmax")
+GENERATORS["ScatterElements"] = _either(GENERATORS["ScatterElements"], put_back)
+for _kind in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"):
+    GENERATORS[_kind] = _either(GENERATORS[_kind], reached(_kind))
 GENERATORS["TopK"] = lambda g: top(g) if g.opset < 11 or g.chance(0.5) else COUNTING["TopK"](g)
 """Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {
     **COUNTED_SINCE,
-    "BlackmanWindow": 17, "DFT": 17, "HammingWindow": 17, "HannWindow": 17, "STFT": 17,
-    "And": 7, "Atan": 7, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9, "Equal": 11, "Greater": 9,
+    "BlackmanWindow": 17, "DFT": 17, "HammingWindow": 17, "HannWindow": 17, "MelWeightMatrix": 17, "STFT": 17,
+    "And": 7, "Atan": 7, "Col2Im": 18, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9, "Equal": 11, "Greater": 9,
     "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7, "Xor": 7, "Celu": 12, "Compress": 9,
     "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9, "Expand": 8, "GRU": 7,
     "GridSample": 16, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,

@@ -217,8 +217,33 @@ def blocks(kind: str) -> Generator:
     return make
 
 
+def columns_to_image(g: Builder) -> None:
+    """Col2Im of any entries, mostly as many as its windows are."""
+    v = g.operand(floats=True, dependent=g.chance(0.95))
+    rank = g.whole(1, 3)
+    sizes = tuple(g.whole(1, 5) for _ in range(rank))
+    kernel = kernel_of(g, sizes)
+    chosen = windows(g, sizes, kernel, dilated=rank == 2)
+    chosen.pop("auto_pad", None)
+    strides, dilations = (chosen.get(name, [1] * rank) for name in ("strides", "dilations"))
+    pads = np.reshape(chosen.get("pads", [0] * (2 * rank)), (2, rank)).sum(axis=0)
+    room = [n + p - (k - 1) * d - 1 for n, p, k, d in zip(sizes, pads, kernel, dilations, strict=True)]
+    count = prod(max(0, r // s + 1) for r, s in zip(room, strides, strict=True)) + g.chance(0.02)
+    flat = g.constant(np.array([-1], np.int64))
+    (row,) = g.add("Reshape", [v, flat], lambda: sample_of(v).reshape(-1))
+    if row.sample is None:
+        return
+    shape = (1, g.whole(1, 2) * prod(kernel), int(count))
+    at = g.rng.integers(0, max(1, sample_of(v).size), shape)
+    (columns,) = g.add("Gather", [row, g.constant(at.astype(np.int64))], lambda: sample_of(row)[at])
+    if columns.sample is None:
+        return
+    add(g, "Col2Im", [columns, g.constant(np.array(sizes, np.int64)), g.constant(np.array(kernel, np.int64))], **chosen)
+
+
 SPATIAL: dict[str, Generator] = {
     "AveragePool": pool("AveragePool"),
+    "Col2Im": columns_to_image,
     "Conv": convolution,
     "ConvTranspose": transposed,
     "DepthToSpace": blocks("DepthToSpace"),

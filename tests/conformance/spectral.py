@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from conformance.building import Builder, Value
+from conformance.building import FLOATS, Builder, Value
 from conformance.functions import add
 from conformance.operators import Generator, sample_of
 from conformance.products import small
@@ -189,10 +189,26 @@ def turned(g: Builder) -> None:
         add(g, "RotaryEmbedding", [x, *(g.constant(g.floats((1, places, half))) for _ in range(2))], **attributes)
 
 
+def mel_filters(g: Builder) -> None:
+    """MelWeightMatrix, with filters that share a corner and, at times, with edges beyond the spectrum."""
+    length, rate = g.one([1, 4, 8, 15, 16, 32]), g.one([16, 8000, 16000])
+    edges = [np.array(rate / 2 * g.one(part), np.float32) for part in ([0, 0, 0.02, 0.1], [0.5, 0.9, 1, 1.2])]
+    whole = [g.constant(np.array(n, np.int64)) for n in (g.whole(1, 6), length, rate)]
+    (made,) = add(g, "MelWeightMatrix", [*whole, *map(g.constant, edges)])
+    v = g.operand(floats=True, dependent=True)
+    (x,) = g.add("ReduceSum", [v], lambda: sample_of(v).sum(keepdims=True))
+    kind = FLOATS[g.kind]
+    if made.sample is None or x.sample is None:
+        return
+    as_v = g.add("Cast", [made], lambda: sample_of(made).astype(kind), to=g.kind)[0]
+    g.add("Mul", [as_v, x], lambda: (sample_of(as_v) * sample_of(x)).astype(kind))
+
+
 SPECTRAL: dict[str, Generator] = {
     "BlackmanWindow": window("BlackmanWindow"),
     "DFT": fourier,
     "HammingWindow": window("HammingWindow"),
     "HannWindow": window("HannWindow"),
+    "MelWeightMatrix": mel_filters,
     "STFT": short_fourier,
 }

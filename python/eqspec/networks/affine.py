@@ -61,6 +61,8 @@ class Affine:
     """The step with the identity that it was made, if it was."""
     _origin: list[Any] = field(default_factory=list, init=False, repr=False)
     """The elementwise operator that gave it, if one did (see `unary`)."""
+    _ordered: list[Any] = field(default_factory=list, init=False, repr=False)
+    """Of what its entries are the largest, if they are (see `operators/peaks`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -282,6 +284,7 @@ def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Af
     check_value(take.shape)
     same = take.size == before.size and bool((take.ravel() == before.ravel()).all())
     permutes = take.size == value.size and bool((np.sort(take, axis=None) == before.ravel()).all())
+    ordered = [one for found in value._ordered if (one := found.moved(take)) is not None]
     if not permutes and value.rigid is not None:
         value = as_units(value)
     where = None if same else take
@@ -293,6 +296,7 @@ def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Af
     parts = tuple(Part(p.units, mx.taken(p.matrix, where, value.shape, take.shape)) for p in value.parts)
     called = None if value.names is None else mx.gather(value.names, where, take.shape, known, None)
     made = Affine(parts, mx.moved(value.bias, moved), called, value.roundings)
+    made._ordered.extend(ordered)
     if same:
         made._units.extend(value._units)
     return made

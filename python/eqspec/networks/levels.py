@@ -187,9 +187,13 @@ class Quantised:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """Integers that are an affine value, of any shape."""
+    """Integers that are an affine value, of any shape.
+
+    Those of one group are different, whatever the input is: `groups` has a number for each, None if nothing is known.
+    """
 
     integers: Affine
+    groups: Indices | None = None
 
     @property
     def size(self) -> int:
@@ -258,7 +262,7 @@ def limited(levels: Levels, low: int | None, high: int | None) -> Levels:
             rule = Through(limited(given, low, high), size, function)
         case Joined(parts):
             rule = Joined(tuple(limited(part, low, high) for part in parts))
-        case Computed(integers):
+        case Computed(integers, _):
             rule = Computed(_cut_off(_cut_off(integers, low, (0.0, 1.0)), high, (1.0, 0.0)))
         case other:
             raise AssertionError(other)

@@ -79,6 +79,7 @@ SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
 _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
 _OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
 _OPERATIONS |= {
+    "Col2Im": 2,
     "ReduceMean": 4,
     "ReduceSum": 2,
     "Reciprocal": 2,
@@ -98,7 +99,7 @@ _OPERATIONS |= {
 EXACT = {
     "Abs", "Ceil", "Clip", "Compress", "Concat", "Constant", "ConstantOfShape", "DepthToSpace", "Dropout", "Expand",
     "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "GlobalMaxPool", "Identity", "Max", "MaxPool",
-    "Min", "Neg", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements",
+    "Min", "Neg", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence", "Scatter", "ScatterElements",
     "ScatterND", "Shape", "Sign", "Slice", "SpaceToDepth", "Split", "Squeeze", "ThresholdedRelu", "Tile",
     "TopK", "Transpose", "Trilu", "Unsqueeze", "Where",
 }  # fmt: skip
@@ -110,8 +111,8 @@ FUNCTIONS = {
 """Those whose own rounding is put on what they give (`operators/functions`, `runtime_functions`)."""
 UNKNOWN = {
     "BlackmanWindow", "DFT", "Einsum", "GRU", "GlobalLpPool", "GroupNormalization", "HammingWindow", "HannWindow",
-    "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LpNormalization", "LpPool", "RMSNormalization",
-    "RNN", "ReduceProd", "STFT",
+    "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LpNormalization", "LpPool", "MelWeightMatrix",
+    "RMSNormalization", "RNN", "ReduceProd", "STFT",
 }  # fmt: skip
 """Those that runtimes compute in several ways, or of which nobody has counted what they round: refused."""
 DECIDING = {
@@ -362,6 +363,8 @@ def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
         case "Conv" | "ConvTranspose":
             weight = call.real_value(1).shape
             return prod(weight[1:]) if kind == "Conv" else weight[0] * prod(weight[2:])
+        case "Col2Im":
+            return prod(int(d) for d in call.whole(2).reshape(-1))
         case "AveragePool":
             return prod(call.integers("kernel_shape") or [])
         case "GlobalAveragePool" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceSum" | "ReduceSumSquare":

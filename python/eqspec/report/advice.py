@@ -58,6 +58,11 @@ def advice(result: Result, others: Sequence[Result] = ()) -> tuple[str, ...]:
 def _at_this_rate(result: Result) -> str:
     """How long the rest takes if it goes on as in the second half of its time."""
     rate = _rate(result.history)
+    if rate is None and _lacked_memory(result):
+        return (
+            "Its zonotopes do not fit in the memory of a task, and bounds without them are loose: allow more with "
+            "--memory, or leave fewer inputs free."
+        )
     if rate is None:
         if result.certified_fraction > 0.0:
             return "Nothing was proved in the second half of its time: a smaller region or a weaker claim helps more."
@@ -67,6 +72,13 @@ def _at_this_rate(result: Result) -> str:
         return "At this rate the rest takes months: make the region smaller or the claim weaker."
     proved = share(result.certified_fraction)
     return f"{proved} is proved; at this rate the rest takes at least {duration(left)} more, with --resume from here."
+
+
+def _lacked_memory(result: Result) -> bool:
+    """Whether boxes were bounded, but no zonotopes made: what follows on these took no time at all."""
+    seconds = result.effort.get("seconds", {})
+    after = sum(seconds.get(stage, 0.0) for stage in ("rows", "dual", "programs"))
+    return result.boxes > 0 and after == 0.0 and seconds.get("contraction", 0.0) > 10 * seconds.get("propagation", 0.0)
 
 
 def _rate(history: Sequence[Moment]) -> float | None:

@@ -154,6 +154,14 @@ def _spectra() -> dict[str, Case]:
             kind: ([node(kind, ["n"], "w", **chosen), node("Mul", ["x", "w"], "y")], {"n": length}, (1, 6), 17)
             for kind, chosen in windows.items()
         },
+        **{
+            f"mel filters {filters} from {low}": (
+                [node("MelWeightMatrix", ["n", "l", "r", "f", "t"], "w"), node("MatMul", ["x", "w"], "y")],
+                {"n": np.array(filters), "l": np.array(dft), "r": np.array(8000), "f": numbers(low), "t": numbers(top)},
+                (1, dft // 2 + 1), 17,
+            )
+            for filters, dft, low, top in ((4, 16, 0, 4000), (10, 32, 80, 3500), (3, 8, 20, 3000))
+        },
     }  # fmt: skip
 
 

@@ -54,6 +54,11 @@ def _convolutions() -> None:
     one("conv 1d", "Conv", {"w": grid(3, 2, 3), "b": grid(3)}, 1, 2, 9, strides=[2], pads=[2, 1])
     one("conv 3d", "Conv", {"w": grid(2, 2, 2, 2, 2), "b": grid(2)}, 1, 2, 3, 4, 3, pads=[1, 0, 0, 0, 1, 1])
     one("pointwise", "Conv", {"w": grid(5, 3, 1, 1)}, 1, 3, 4, 4)
+    for groups in (1, 2):
+        case(f"a kernel of the input, {groups}", [
+            node("ReduceMean", ["x"], "m", axes=[1], keepdims=1), node("Mul", ["m", "w"], "k"),
+            node("Conv", ["x", "k", "b"], "y", pads=[1, 1, 0, 1], strides=[1, 2], group=groups),
+        ], {"w": grid(4, 4 // groups, 1, 1), "b": grid(4)}, 1, 4, 3, 3)  # fmt: skip
     t2 = {"w": grid(3, 2, 3, 2)}
     tb = {"b": grid(2, seed=3)}
     one("transposed", "ConvTranspose", t2 | tb, 1, 3, 4, 3)
@@ -64,6 +69,10 @@ def _convolutions() -> None:
     one("transposed to an odd shape", "ConvTranspose", t2 | tb, 1, 3, 4, 3, strides=[3, 2], output_shape=[10, 5])
     for kind in ("SAME_UPPER", "SAME_LOWER"):
         one(f"transposed {kind}", "ConvTranspose", {"w": grid(3, 2, 4, 3)}, 1, 3, 4, 3, strides=[2, 2], auto_pad=kind)
+    sizes = {"image": whole(5, 6), "block": whole(2, 3)}
+    one("columns to an image", "Col2Im", sizes, 1, 12, 16, opset=18)
+    one("columns to an image with everything", "Col2Im", sizes, 1, 6, 9, opset=18, strides=[2, 1], pads=[1, 0, 2, 1],
+        dilations=[2, 2])  # fmt: skip
     one("transposed groups", "ConvTranspose", {"w": grid(4, 3, 3), "b": grid(6)}, 1, 4, 5, group=2, strides=[2])
 
 
@@ -106,6 +115,11 @@ def _functions() -> None:
     one("prelu", "PRelu", {"s": np.array([0.5, -0.25, 2.0, 1.0, 0.0], np.float32)}, 1, 5)
     one("prelu channels", "PRelu", {"s": grid(3, 1, 1, seed=1)}, 1, 3, 2, 2)
     one("prelu shared", "PRelu", {"s": grid(1)}, 1, 3, 2)
+    for kind in ("Ceil", "Floor", "Round", "Sign"):  # of constants that are rounded in the graph
+        case(f"{kind} of a constant", [
+            node("Tanh", ["w"], "t"), node("Mul", ["t", "seven"], "s"), node(kind, ["s"], "r"),
+            node("Add", ["x", "r"], "y"),
+        ], {"w": grid(1, 5, seed=5), "seven": np.float32(7)}, 1, 5)  # fmt: skip
     for kind in ("Max", "Min"):
         case(f"{kind} of values", [
             node("Gemm", ["x", "w"], "a"), node("Gemm", ["x", "v"], "b"), node(kind, ["a", "x", "b"], "y"),
@@ -145,6 +159,7 @@ def _rearranging() -> None:
     one("trilu", "Trilu", {}, 1, 3, 3)
     put = {"at": np.array([[0, 4], [0, 1]]), "u": grid(2)}
     one("scatter", "ScatterND", put, 1, 5)
+    one("scatter of old", "Scatter", {"at": np.array([[3, 0]]), "u": grid(1, 2)}, 1, 5, axis=1, opset=10)
     one("scatter along an axis", "ScatterElements", {"at": np.array([[3, 0]]), "u": grid(1, 2)}, 1, 5, axis=1)
     case("compress", [node("Compress", ["x", "c"], "y", axis=1)], {"c": np.array([True, False, True])}, 1, 3)
     one("reverse sequence", "ReverseSequence", {"n": whole(3)}, 1, 4, 2, batch_axis=0, time_axis=1)

@@ -259,6 +259,23 @@ def test_an_attribute_of_two_types_is_refused_where_an_operator_is_written_out(k
 
 
 @pytest.mark.parametrize("result", range(4))
+@pytest.mark.parametrize("in_order", [0, 1])
+def test_outputs_that_are_left_out_move_no_other(in_order: int, result: int, tmp_path: Path) -> None:
+    """Once those behind an output without a name were taken for the one before: counts for places."""
+    outputs = ["slices", "first", "inverse", "counts"]
+    kept = [name if i in (0, result, 3) else "" for i, name in enumerate(outputs)]
+    nodes = [
+        helper.make_node("Unique", ["c"], kept, name="u", sorted=in_order),
+        node("ReduceSum", [outputs[result]], "n", keepdims=0),
+        node("Cast", ["n"], "k", to=TensorProto.FLOAT),
+        node("Add", ["x", "k"], "y"),
+    ]
+    proto = model(nodes, {"c": np.array([2, 0, 2, 7, 0, 2])}, [1, 1])
+    expected = run_onnxruntime(proto, np.zeros((1, 1), np.float32))
+    assert read_network(save(tmp_path, proto)).evaluate(np.zeros((1, 1))).ravel().tolist() == expected.ravel().tolist()
+
+
+@pytest.mark.parametrize("result", range(4))
 @pytest.mark.parametrize(("axis", "stored"), [(1, [[-2], [-1]]), (0, [[3, 1], [0, 2], [3, 1]]), (-1, [[2, 0, 2, 1]])])
 def test_unique_slices_come_in_the_order_in_which_they_are_met(
     axis: int, stored: list[list[int]], result: int, tmp_path: Path

@@ -49,6 +49,13 @@ def test_the_rate_is_that_of_the_second_half() -> None:
     assert "Nothing is proved yet" in advice(slow())[0]
 
 
+def test_what_lacked_the_memory_for_zonotopes_is_told_to_take_more() -> None:
+    spent = {"propagation": 0.01, "rows": 0.0, "dual": 0.0, "programs": 0.0, "contraction": 3.5, "candidates": 9.0}
+    assert "--memory" in advice(slow(boxes=1, effort={"seconds": spent}))[0]
+    made = spent | {"propagation": 4.0, "rows": 0.1}
+    assert "--memory" not in advice(slow(boxes=1, effort={"seconds": made}))[0]
+
+
 def test_the_nearest_proved_value_of_the_same_sweep_is_named() -> None:
     def at(s: str, verdict: Verdict = Verdict.EQUIVALENT, **fields: object) -> Result:
         return replace(slow(parameters={"s": Fraction(s)}, verdict=verdict, reason=None), **fields)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
-from eqspec.networks.operators import folding
+from eqspec.networks.operators import folding, peaks
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
@@ -84,10 +84,20 @@ def _apart(a: Real, b: Real) -> Affine:
 
 
 def _greater(a: Real, b: Real) -> Real:
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        if (found := peaks.reaches(a, b, strictly=True)) is not None:
+            return found
+        if (found := peaks.reaches(b, a, strictly=False)) is not None:
+            return opposite(found)
     return af.relu(_sign(_apart(a, b)))
 
 
 def _equal(a: Real, b: Real) -> Real:
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        for x, y in ((a, b), (b, a)):
+            found, beyond = (peaks.reaches(x, y, strictly=strictly) for strictly in (False, True))
+            if found is not None:  # nothing is beyond a largest entry
+                return found if beyond is None else both(found, opposite(beyond))
     return opposite(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
 
 

@@ -1,8 +1,11 @@
-"""Conv and ConvTranspose over any number of spatial axes, as tiles over what their windows read.
+"""Conv, ConvTranspose and Col2Im over any number of spatial axes, as tiles over what their windows read.
 
 A group of channels is a group of the tile, its outputs are the kernels, a place of the result is a position, and the
 taps are channels times places of the window. A transposed convolution reads what a convolution with these strides would
-have written there: at place y the places i with i stride + tap dilation = y + pad.
+have written there: at place y the places i with i stride + tap dilation = y + pad. Col2Im adds up what stands there for
+each tap: a transposed convolution whose kernels are single taps.
+
+A kernel of a Conv may depend on the input, too: of mixed experts, of hypernetworks, of a template that is looked for.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks import affine as af
 from eqspec.networks import products
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
@@ -22,6 +26,7 @@ from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import windows
 from eqspec.networks.operators.broadcasting import reshaped
 from eqspec.networks.operators.elementwise import add
+from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 _SHAPES = "check the shapes of the value and of the weight"
@@ -29,7 +34,7 @@ _SHAPES = "check the shapes of the value and of the weight"
 
 def convolution(call: OperatorCall) -> Sequence[Value]:
     """Conv: strides, pads, dilations, groups, with or without bias."""
-    x, weight = call.real_value(0), call.number(1)
+    x, weight = call.real_value(0), call.real_value(1)
     sizes, groups = windows.spatial(x.shape), call.integer("group", 1)
     outputs, channels, *kernel = weight.shape if len(weight.shape) == len(x.shape) else (0, 0)
     if groups < 1 or outputs < 1 or outputs % groups or channels * groups != x.shape[1]:
@@ -39,8 +44,28 @@ def convolution(call: OperatorCall) -> Sequence[Value]:
     shape = (x.shape[0], outputs, *found.results)
     _check_cost(x, prod(shape) * channels * prod(kernel), shape)
     index = windows.over_channels(found.places(), x.shape[0], groups, channels, prod(sizes))
+    if isinstance(weight, Affine):
+        return [_with_bias(call, _of_varying_kernel(x, weight, index, shape))]
     by_group = weight.rearranged(lambda a: a.reshape(groups, outputs // groups, channels * prod(kernel)))
     return [_with_bias(call, _tiled(x, index, by_group, shape))]
+
+
+def _of_varying_kernel(
+    x: Affine | Enclosure, weight: Affine, index: Indices, shape: tuple[int, ...]
+) -> Affine | Enclosure:
+    """A kernel that depends on the input: its rows (g, o / g, k) times what the windows read (n, g, k, p)."""
+    check_value(index.shape)
+    samples, groups = shape[0], index.shape[0] // shape[0]
+    read = np.swapaxes(index, 1, 2).reshape(samples, groups, index.shape[2], -1)
+    outside = np.where(read == NONE, 0, read)
+    if isinstance(x, Affine):
+        patches: Affine | Enclosure = af.rearrange(x, lambda _: read)
+    else:
+        patches = x.rearranged(lambda a: np.where(read == NONE, 0.0, a.reshape(-1)[outside]))
+    rows = af.rearrange(weight, lambda p: p.reshape(1, groups, -1, index.shape[2]))
+    made = multiply_matrices(rows, patches)
+    assert isinstance(made, Affine)
+    return af.rearrange(made, lambda p: p.reshape(shape))
 
 
 def transposed(call: OperatorCall) -> Sequence[Value]:
@@ -141,7 +166,30 @@ def _with_bias(call: OperatorCall, made: Affine | Enclosure) -> Value:
     return add(made, reshaped(bias, (*bias.shape, *(1,) * (len(made.shape) - 2))))
 
 
+def columns_to_image(call: OperatorCall) -> Sequence[Value]:
+    """Col2Im, as torch exports Fold: (N, C taps, windows) to (N, C, *image), overlapping windows added up."""
+    x = call.real_value(0)
+    image, kernel = (tuple(int(d) for d in call.whole(i).reshape(-1)) for i in (1, 2))
+    check_value(image)
+    found = windows.read(call, image, kernel)  # those that would make such columns of the image
+    taps, count = prod(kernel), prod(found.results)
+    if len(image) != 2 and max(found.dilations) > 1:
+        raise UnreadableError("dilations of other than two axes, which onnxruntime leaves out", "use Pad and Conv")
+    if len(x.shape) != 3 or min(image, default=0) < 1 or x.shape[1] % taps or x.shape[2] != count:
+        message = f"columns of shape {x.shape} for {found.results} windows of {kernel} over {image}"
+        raise UnreadableError(message, "export the model again")
+    channels = x.shape[0] * (x.shape[1] // taps)
+    shape = (x.shape[0], x.shape[1] // taps, *image)
+    _check_cost(x, prod(shape) * taps, shape)
+    each = zip(found.results, kernel, found.strides, found.dilations, found.before, image, strict=True)
+    places = windows.combined([_transposed_axis(*one) for one in each], found.results)  # (image, taps)
+    columns = (np.arange(channels)[:, None, None] * taps + np.arange(taps)) * count
+    index = np.where(places == NONE, NONE, columns + places).reshape(1, -1, taps)
+    return [_tiled(x, index, Enclosure(np.ones((1, 1, taps))), shape)]
+
+
 OPERATORS: dict[str, Operator] = {
+    "Col2Im": columns_to_image,
     "Conv": convolution,
     "ConvTranspose": transposed,
 }

@@ -33,6 +33,11 @@ EXACT = frozenset({
     "Round", "ScatterElements", "ScatterND", "Sign", "Tile", "TopK", "Trilu", "Where",
 })  # fmt: skip
 """Operators whose result on exact real numbers is exact, whatever type holds them."""
+_STEPS = frozenset({"Ceil", "Floor", "Round", "Sign"})
+_NOTHING = np.zeros(0, bool)
+"""In place of an output that is left out."""
+_RUNTIME = 2.0**-20
+"""Of one more than a number: what is left for runtimes in front of a step."""
 _RANDOM = ("Random", "Bernoulli", "Multinomial")
 _CONTROL = ("If", "Loop", "Scan", "SequenceMap", "Constant", "Optional")
 _FOLD = "fold the constants before exporting, for example with onnxsim"
@@ -52,6 +57,8 @@ def fold(call: OperatorCall) -> list[Value]:
     """The results of a node on constants. UnreadableError where they cannot be told exactly."""
     node = call.node
     real = [v for v in call.inputs if isinstance(v, Enclosure)]
+    if node.op_type in _STEPS and len(real) == 1 and (call.rounded or real[0].error is not None):
+        return [_of_steps(call, real[0])]
     if node.op_type == "Range" and len(real) == len(call.inputs) == 3:
         return [_real_range(call, real)]
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
@@ -63,11 +70,26 @@ def fold(call: OperatorCall) -> list[Value]:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
     computed = _unique_as_met if node.op_type == "Unique" and not call.integer("sorted", 1) else run
-    made = [_value(found, bool(real), node) for found in computed(node, call.opset, arrays)]
+    given = iter(computed(node, call.opset, arrays))  # of those outputs that have a name
+    made: list[Value] = [_value(next(given), bool(real), node) if name else _NOTHING for name in node.output]
     first = call.inputs[0]
     if node.op_type in integer_range.COMPUTED and isinstance(first, np.ndarray):  # numpy may have made the type wider
         return [v.astype(first.dtype) if isinstance(v, np.ndarray) else v for v in made]
     return made
+
+
+def _of_steps(call: OperatorCall, x: Enclosure) -> Enclosure:
+    """A step function of numbers that are known up to rounding: the same at both ends of what they may be.
+
+    Training for few bits leaves weights in a file that are rounded in the graph. A runtime rounds in front of the step,
+    too, and a few units of float32 are left for it.
+    """
+    slack = x.radius + _RUNTIME * (1.0 + np.abs(x.value))
+    below, above = (run(call.node, call.opset, [np.nextafter(x.value + s * slack, s * np.inf)])[0] for s in (-1, 1))
+    if not np.isfinite(below).all() or (below != above).any():
+        cause = "is computed of a constant that lies within rounding of a step"
+        raise UnreadableError(f"{call.node.op_type} {cause}", _FOLD)
+    return Enclosure(np.asarray(below, np.float64))
 
 
 def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:

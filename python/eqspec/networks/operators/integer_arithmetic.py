@@ -1,4 +1,4 @@
-"""Sums, differences and products of integers that depend on the input, as counts of comparisons are.
+"""Sums, differences, products and comparisons of integers that depend on the input, as counts of comparisons are.
 
 A point's bucket is how many thresholds it is above: `(x > thresholds).sum()`, looked up in a table. The integers are
 an affine value of truth values and of other levels, and their products with constants and with each other; all of them
@@ -14,7 +14,9 @@ import numpy as np
 from onnx import TensorProto
 
 from eqspec.networks import affine as af
+from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -28,6 +30,7 @@ _TYPES: dict[int, Ends] = {
     int(TensorProto.INT32): (-(2**31), 2**31 - 1),
     int(TensorProto.INT64): (-(2**53), 2**53),  # no further than float64 tells integers apart
 }
+_SIGN = Curves.all(Curve("sign"))
 _FIX = "compute with floating-point numbers, or end the model in front of it"
 
 
@@ -92,13 +95,30 @@ def _summed(call: OperatorCall) -> Sequence[Value]:
     return [_made(call, made, (min(low, count * low), max(high, count * high)))]
 
 
-def _compared(kind: str) -> Operator:
-    """A comparison of integers, as of the real numbers that they are."""
+def _negated(call: OperatorCall) -> Sequence[Value]:
+    """Neg."""
+    x, (low, high) = _operand(call, 0)
+    return [_made(call, comparisons.negated(x), (-high, -low))]
+
+
+def _compared(holds_above: tuple[float, ...], *, opposite: bool = False) -> Operator:
+    """Whether the difference of two integers is above the first threshold and not above the second; or the opposite.
+
+    Thresholds lie half-way between integers, so rounding of a bound leaves no comparison open.
+    """
 
     def operator(call: OperatorCall) -> Sequence[Value]:
         operands: list[Value | None] = [_operand(call, index)[0] for index in range(2)]
         kinds = [int(TensorProto.DOUBLE)] * 2
-        return comparisons.OPERATORS[kind](replace(call, inputs=operands, kinds=kinds))
+        a, b = (comparisons.truth(replace(call, inputs=operands, kinds=kinds), index) for index in range(2))
+        check_broadcast(a.shape, b.shape)
+        check_one_for_all(call, a.shape, b.shape)
+        apart = elementwise.add(a, comparisons.negated(b))
+        assert isinstance(apart, Affine)
+        half = en.exactly(0.5)
+        above = [af.scale(af.curve(af.shift(apart, en.exactly(-t)), _SIGN), half) for t in holds_above]
+        made = af.shift(above[0], half) if len(above) == 1 else af.add(above[0], af.negate(above[1]))
+        return [comparisons.opposite(made) if opposite else made]
 
     return operator
 
@@ -108,6 +128,11 @@ OPERATORS: dict[str, Operator] = {
     "Mul": _binary(elementwise.multiply, lambda i, j: i * j),
     "ReduceSum": _summed,
     "Sub": _binary(lambda a, b: elementwise.add(a, comparisons.negated(b)), lambda i, j: i - j),
-    **{name: _compared(name) for name in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")},
+    "Neg": _negated,
+    "Equal": _compared((-0.5, 0.5)),
+    "Greater": _compared((0.5,)),
+    "GreaterOrEqual": _compared((-0.5,)),
+    "Less": _compared((-0.5,), opposite=True),
+    "LessOrEqual": _compared((0.5,), opposite=True),
 }
 """In place of the operators of the same names, where an input is levels."""

@@ -48,10 +48,10 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
     if places.low < -size or places.high >= size:
-        places = _within(call, places, size)
+        places = within(call, places, size)
     numbers = np.arange(places.low, places.high + 1)
-    _check_count(places, size)
-    made = _rows(places, _moved(table, lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
+    check_count(places, size)
+    made = rows_at(places, _moved(table, lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size]))
     before, behind = prod(table.shape[:axis]), prod(table.shape[axis + 1 :])
     shape = (*table.shape[:axis], *places.shape, *table.shape[axis + 1 :])
 
@@ -61,7 +61,7 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
 
 
-def _within(call: OperatorCall, places: Levels, size: int) -> Levels:
+def within(call: OperatorCall, places: Levels, size: int) -> Levels:
     """Places that may be any integers, as those of the table. What is known to leave it is refused."""
     if size < 1 or -_ANY < places.low < -size or size <= places.high < _ANY:
         message = f"places from {places.low} to {places.high} in a table of {size} rows"
@@ -72,7 +72,8 @@ def _within(call: OperatorCall, places: Levels, size: int) -> Levels:
     return replace(limited(places, least, most), low=least, high=most)
 
 
-def _check_count(places: Levels, size: int) -> None:
+def check_count(places: Levels, size: int) -> None:
+    """UnreadableError where so many places in a table of `size` rows take too many comparisons."""
     if places.size * (places.high - places.low + 1) > _MOST:
         message = f"{places.size} places in a table of {size} rows take more than {_MOST} comparisons"
         raise UnreadableError(message, "export the model with what is looked up as its input")
@@ -82,7 +83,7 @@ def _moved(table: Affine | Enclosure, f: Callable[[Array], Array]) -> Affine | E
     return af.rearrange(table, f) if isinstance(table, Affine) else table.rearranged(f)
 
 
-def _rows(places: Levels, table: Affine | Enclosure) -> Affine | Enclosure:
+def rows_at(places: Levels, table: Affine | Enclosure) -> Affine | Enclosure:
     """The row of each place, (places, width), of a table (n, width) for the integers from places.low to places.high."""
     check_value((places.size, table.shape[1]))
     first = _moved(table, lambda a: a[:1])
@@ -110,8 +111,8 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
     if wrong:
         raise UnreadableError(f"places of shape {places.shape} in {table.shape}", "export the model again")
     if places.low < -size or places.high >= size:
-        places = _within(call, places, size)
-    _check_count(places, size)
+        places = within(call, places, size)
+    check_count(places, size)
     numbers = np.arange(places.low, places.high + 1) % size
     check_value((places.size, len(numbers)))
     cut = tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(places.shape))
@@ -153,10 +154,10 @@ def one_hot(call: OperatorCall) -> Sequence[Value]:
     low, high = -depth - 1, depth  # neither has a place, nor has anything beyond them
     if places.low < low or places.high > high:
         places = replace(limited(places, low, high), low=max(places.low, low), high=min(places.high, high))
-    _check_count(places, depth)
+    check_count(places, depth)
     numbers = np.arange(places.low, places.high + 1)[:, None]
     there = (numbers == np.arange(depth)) | (numbers + depth == np.arange(depth))
-    made = _rows(places, values.rearranged(lambda a: np.where(there, a[1], a[0])))
+    made = rows_at(places, values.rearranged(lambda a: np.where(there, a[1], a[0])))
     axis = call.integer("axis", -1)
     rank = len(places.shape)
     if not -rank - 1 <= axis <= rank:

@@ -2,10 +2,12 @@
 
     entry i goes before entry j of x:   x_i > x_j, or x_i = x_j and i < j (for the smallest: x_i < x_j)
     rank(j) = how many entries go before j          place(r) = sum over j of j [rank(j) = r]
+    [rank = r] = (sgn(rank - r + 1/2) - sgn(rank - r - 1/2)) / 2
 
-for each pair one comparison, and for each place one for each entry. Exact over the real numbers, ties included; where
-two entries are near each other in a box, nothing is known of what is looked up there. What floats make of comparisons
-near their thresholds is not described, so rounding arithmetics refuse it.
+for each pair one comparison, and for each place one for each entry. A rank is a whole number, at least
+1/2 away from every threshold, so what is rounded where it is bounded makes no difference. Exact over the real numbers,
+ties included; where two entries are near each other in a box, nothing is known of what is looked up there. What floats
+make of comparisons near their thresholds is not described, so rounding arithmetics refuse it.
 """
 
 from __future__ import annotations
@@ -17,17 +19,17 @@ import numpy as np
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import ABSOLUTE, Curve, Curves
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
-from eqspec.networks.matrices import check_value
+from eqspec.networks.matrices import NONE, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding, pooling
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
-_SIGN, _SIZE = Curves.all(Curve("sign")), Curves.all(ABSOLUTE)
+_SIGN = Curves.all(Curve("sign"))
 
 
 def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) -> Affine:
@@ -58,16 +60,20 @@ def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) 
     assert isinstance(total, Affine)
     ranks = af.shift(total, en.exactly(found))
     apart = af.rearrange(ranks, lambda p: np.repeat(p[:, None, :], count, axis=1))
-    apart = af.shift(apart, en.exactly(-np.arange(count, dtype=np.float64)[:, None] * np.ones(size)))
-    return af.shift(af.negate(af.curve(af.curve(apart, _SIGN), _SIZE)), en.exactly(1.0))
+    halves = np.arange(count, dtype=np.float64)[:, None] + np.full(size, 0.5)
+    beyond = af.curve(af.shift(apart, en.exactly(-halves)), _SIGN)
+    up_to = af.rearrange(beyond, lambda p: np.concatenate([np.full((runs, 1, size), NONE), p[:, :-1]], axis=1))
+    up_to = af.shift(up_to, en.exactly((halves < 1).astype(np.float64)))  # every rank is 0 or more
+    return af.scale(af.add(up_to, af.negate(beyond)), en.exactly(0.5))
 
 
 def places_of(indicated: Affine) -> Levels:
-    """The place of the only entry of each row (m, count, n) that is 1: integers (m, count)."""
+    """The place of the only entry of each row (m, count, n) that is 1, another one in each row: integers (m, count)."""
     runs, count, size = indicated.shape
     found = multiply_matrices(indicated, en.exactly(np.arange(size, dtype=np.float64)[:, None]))
     assert isinstance(found, Affine)
-    return Levels.of(Computed(af.rearrange(found, lambda p: p.reshape(runs, count))), (runs, count), 0, size - 1)
+    integers = Computed(af.rearrange(found, lambda p: p.reshape(runs, count)), np.arange(runs).repeat(count))
+    return Levels.of(integers, (runs, count), 0, size - 1)
 
 
 def _rows(x: Affine, axis: int) -> Affine:

@@ -19,7 +19,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import functions, windows
+from eqspec.networks.operators import functions, peaks, windows
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 
@@ -82,7 +82,11 @@ def max_pool(call: OperatorCall) -> Sequence[Value]:
         check_value((*shape, places.shape[1]))
         groups = _along(made.shape, 2 + axis, places)
         made = _largest(made, groups.reshape(-1, places.shape[1]), shape)
-    return [functions.result(made)]
+    result = functions.result(made)
+    if isinstance(x, Affine) and isinstance(result, Affine) and result.shape == x.shape:
+        groups = windows.over_channels(found.places(), 1, prod(x.shape[:2]), 1, prod(x.shape[2:]))
+        peaks.remember(result, x, groups.reshape(result.size, -1), np.arange(result.size))
+    return [result]
 
 
 def _along(shape: tuple[int, ...], axis: int, places: Indices) -> Indices:

@@ -17,7 +17,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.matrices import Indices
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding, functions, pooling, variable_products
+from eqspec.networks.operators import folding, functions, peaks, pooling, variable_products
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of, concatenated, shape_of_value
 
@@ -58,7 +58,10 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
     if kind == "ReduceProd":
         return [multiplied(x, groups, shape)] if isinstance(x, Affine) else folding.fold(call)
     if isinstance(x, Affine):
-        return [functions.reduced(x, groups, shape, largest=kind == "ReduceMax")]
+        made = functions.reduced(x, groups, shape, largest=kind == "ReduceMax")
+        if kind == "ReduceMax" and isinstance(made, Affine):
+            peaks.remember(made, x, groups, np.arange(len(groups)))
+        return [made]
     return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
 
 

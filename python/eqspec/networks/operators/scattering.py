@@ -1,35 +1,50 @@
-"""ScatterND and ScatterElements at constant places: entries of one value put in place of those of another.
+"""ScatterND and ScatterElements: entries of one value put in place of those of another.
 
 Each result is one entry of either value, so the operator is asked of the reference evaluator of the package onnx, on
 the positions of all entries. Where two updates have the same place runtimes choose; such a file is refused. Where they
 are added to what is there (reduction "add"), as messages are in networks over the edges of a graph, the result is a
 sum; it is a maximum, a minimum or a product with the other reductions.
+
+Places along one axis may depend on the input, as those of a TopK do in mixtures of experts. With [p = j] from `lookup`,
+
+    result_j = data_j + sum over updates u at p of [p = j] (u - data_j)        (u alone where they are added)
+
+where no two updates have the same place: the places of a TopK are known to differ, and so is a single one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
+from onnx import helper
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
-from eqspec.networks.operators import folding, functions, pooling, reductions
+from eqspec.networks.operators import comparisons, elementwise, folding, functions, lookup, pooling, reductions
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
-from eqspec.networks.operators.shapes import axis_of, concatenated
+from eqspec.networks.operators.shapes import apply, axis_of, concatenated
 
 
 def scatter(call: OperatorCall) -> Sequence[Value]:
     """The first input, with entries of the third at the places that the second says."""
+    if call.node.op_type == "Scatter":  # what ScatterElements was called before opset 11
+        axis = {} if (found := call.attribute("axis")) is None else {"axis": found.i}
+        node = helper.make_node("ScatterElements", call.node.input, call.node.output, call.node.name, **axis)
+        call = replace(call, node=node, opset=11)
     found = call.attribute("reduction")
     reduction = b"none" if found is None or not found.s else found.s
     rounds = reduction in (b"add", b"mul") and any(isinstance(v, Enclosure) for v in call.inputs)
     if folding.is_constant(call) and not rounds:
         return folding.fold(call)
+    if isinstance(call.value(1), Levels):
+        return [_at_varying_places(call, reduction)]
     data, places, updates = call.real_value(0), call.whole(1), call.real_value(2)
     if reduction in (b"add", b"max", b"min", b"mul"):
         return [_reduced(call, data, places, updates, reduction.decode())]
@@ -88,7 +103,82 @@ def _targets(call: OperatorCall, shape: tuple[int, ...], places: Whole) -> Indic
         raise UnreadableError(f"places beyond {shape} ({error})", "export the model again") from error
 
 
+def _at_varying_places(call: OperatorCall, reduction: bytes) -> Value:
+    """Updates put, or added, at places along one axis that depend on the input."""
+    if call.given.unit:
+        raise UnreadableError("where it puts entries jumps, which is not described in float32", "compare it in 'real'")
+    if reduction not in (b"none", b"add"):
+        message = f"reduction {reduction.decode(errors='replace')!r} at places that depend on the input"
+        raise UnreadableError(message, "put or add the updates")
+    data, places, updates = call.real_value(0), call.value(1), call.real_value(2)
+    assert isinstance(places, Levels)
+    axis = 0
+    if call.node.op_type == "ScatterND":
+        places, shape = _along_the_first_axis(places, data.shape)
+    else:
+        axis = axis_of(call.integer("axis", 0), len(data.shape))
+        shape = places.shape
+    if (
+        updates.shape != shape
+        or len(shape) != len(data.shape)
+        or any(n > d for i, (n, d) in enumerate(zip(shape, data.shape, strict=True)) if i != axis)
+    ):
+        raise UnreadableError(
+            f"updates of shape {updates.shape} at places of {places.shape} in {data.shape}", "export the model again"
+        )
+    size, count = data.shape[axis], shape[axis]
+    if places.low < -size or places.high >= size:
+        places = lookup.within(call, places, size)
+    lookup.check_count(places, size)
+    if reduction == b"none" and not _apart(places, axis):
+        message = "two entries may be put at one place, which depends on the input"
+        raise UnreadableError(message, "scatter every entry to a place of its own, as those of a TopK are")
+    check_value((places.size, size))
+    numbers = np.arange(places.low, places.high + 1) % size
+    put = lookup.rows_at(places, Enclosure((numbers[:, None] == np.arange(size)).astype(np.float64)))  # (places, size)
+    lines = np.moveaxis(np.arange(prod(data.shape)).reshape(data.shape), axis, -1)
+    lines = lines[tuple(slice(n) for n in np.delete(shape, axis))].reshape(-1, size)
+    at = np.moveaxis(np.arange(places.size).reshape(places.shape), axis, -1)
+    at = np.broadcast_to(at, (*np.delete(shape, axis), count)).reshape(-1, count)
+    new = apply(updates, lambda a: np.moveaxis(a, axis, -1).reshape(-1, count, 1))
+    check_value((len(lines), count, size))
+    chosen = apply(put, lambda a: a.reshape(-1, size)[at])  # (lines, count, size)
+    assert isinstance(new, Affine | Enclosure)
+    assert isinstance(chosen, Affine | Enclosure)
+    if reduction == b"none":
+        old = apply(data, lambda a: a.reshape(-1)[lines][:, None, :])
+        assert isinstance(old, Affine | Enclosure)
+        new = elementwise.add(new, comparisons.negated(old))
+    moves = elementwise.multiply(chosen, new)
+    values = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in (data, moves)]
+    read = np.full((prod(data.shape), 1 + count), NONE, np.int64)
+    read[:, 0] = np.arange(len(read))
+    read[lines, 1:] = np.moveaxis(len(read) + np.arange(values[1].size).reshape(-1, count, size), 1, -1)
+    return pooling.mean(af.stack(values), read, np.ones(len(read), int), data.shape)
+
+
+def _along_the_first_axis(places: Levels, shape: tuple[int, ...]) -> tuple[Levels, tuple[int, ...]]:
+    """The places of a ScatterND along the first axis alone, with an axis for each of the data; shape of the updates."""
+    if places.shape[-1:] != (1,) or len(places.shape) != 2:
+        message = f"places of shape {places.shape}, along more axes than one, that depend on the input"
+        raise UnreadableError(message, "write it with ScatterElements along one axis")
+    count = len(places.shape) and places.shape[0]
+    return places.rearranged(lambda a: a.reshape(count, *(1,) * (len(shape) - 1))), (count, *shape[1:])
+
+
+def _apart(places: Levels, axis: int) -> bool:
+    """Whether the places of each line are known to differ from each other."""
+    if places.shape[axis] == 1:
+        return True
+    if not isinstance(places.rule, Computed) or places.rule.groups is None:
+        return False
+    lines = np.moveaxis(places.index, axis, -1).reshape(-1, places.shape[axis])
+    groups, ordered = places.rule.groups[lines], np.sort(lines, axis=1)
+    return bool((groups == groups[:, :1]).all() and (ordered[:, 1:] != ordered[:, :-1]).all())
+
+
 OPERATORS: dict[str, Operator] = {
+    "Scatter": scatter,
     "ScatterElements": scatter,
     "ScatterND": scatter,
 }

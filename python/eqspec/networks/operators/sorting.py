@@ -17,7 +17,7 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.matrices import NONE, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding, functions, places
+from eqspec.networks.operators import folding, functions, peaks, places
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
@@ -47,6 +47,11 @@ def top_k(call: OperatorCall) -> Sequence[Value]:
     made = made if largest else af.negate(made)
     moved = (*shape[:axis], *shape[axis + 1 :], count)
     values = functions.result(af.rearrange(made, lambda p: np.moveaxis(p.reshape(moved), -1, axis)))
+    if largest and isinstance(values, Affine):
+        groups = np.moveaxis(np.arange(x.size).reshape(x.shape), axis, -1).reshape(-1, size)
+        row = np.repeat(np.arange(len(groups)), count).reshape(moved)
+        places_of = np.broadcast_to(np.arange(count), moved)
+        peaks.remember(values, x, groups, *(np.moveaxis(a, -1, axis) for a in (row, places_of)))
     if not call.wants(1):
         return [values]
     found = places.places_of(places.ranked(call, rows, count))

@@ -1,4 +1,4 @@
-"""DFT, STFT and the windows that belong to them: products with cosines and sines, as ONNX defines them.
+"""DFT, STFT, windows and mel filters: products with cosines and sines, and with triangles, as ONNX defines them.
 
     X_k = sum over n of x_n e^(-2 pi i n k / N)        (inverse: + in the exponent, and 1 / N)
 
@@ -28,6 +28,8 @@ from eqspec.networks.operators.shapes import apply, axis_of
 _AGAIN = "export the model again"
 _LONGEST, _MOST = 1 << 14, 1 << 25
 """Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
+_MEL_SLACK = 2.0**-18
+"""Runtimes find the corners of mel filters in float32 or float64."""
 _TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
 """2 pi lies within 2^-51 of its float64."""
 
@@ -168,10 +170,67 @@ def window(call: OperatorCall) -> Sequence[Value]:
     return [_rounded(call, total, 1)]
 
 
+def mel_weights(call: OperatorCall) -> Sequence[Value]:
+    """MelWeightMatrix: triangles over the bins of a spectrum, between corners that are evenly spaced in mel.
+
+    corner i = floor((length + 1) 700 (10^(m_i / 2595) - 1) / rate),   m_i = low + i (high - low) / (filters + 2)
+
+    with low and high the mel, 2595 log10(1 + f / 700), of both edges. A corner is a whole number; one that rounding
+    could take to the next one is refused.
+    """
+    _exact_only(call)
+    filters, length, rate = (_one(call, i) for i in range(3))
+    edges = [call.number(i).rearranged(lambda a: a.reshape(-1)) for i in (3, 4)]
+    if not (filters > 0 and 0 < length <= _LONGEST and rate > 0) or any(e.shape != (1,) for e in edges):
+        raise UnreadableError(f"{filters} mel filters of a spectrum of {length} entries", _AGAIN)
+    check_value((length // 2 + 1, filters))
+    bins, corners = length // 2 + 1, _mel_corners(filters, length, rate, edges)
+    if corners[0] < 0 or max(corners[1:-1]) >= bins or corners[-1] > bins or corners != sorted(corners):
+        raise UnreadableError("mel filters beyond the spectrum", "use edges between 0 and half of the sample rate")
+    made = [[Fraction(0)] * filters for _ in range(bins)]
+    for i, (low, peak, high) in enumerate(zip(corners, corners[1:], corners[2:], strict=False)):
+        rising = {k: Fraction(k - low, peak - low) for k in range(low, peak + 1)} if low < peak else {peak: Fraction(1)}
+        falling = {k: Fraction(high - k, high - peak) for k in range(peak, high)}
+        for k, share in (rising | falling).items():
+            made[k][i] = share
+    weights = en.from_fractions([share for row in made for share in row])
+    return [_rounded(call, weights.rearranged(lambda a: a.reshape(bins, filters)), 1)]
+
+
+def _mel_corners(filters: int, length: int, rate: int, edges: Sequence[Enclosure]) -> list[int]:
+    """The corners, filters + 2 of them."""
+    base, top = en.exactly(np.array([700.0])), en.exactly(np.array([2595.0]))
+    ten = curves.of(Curve("log"), en.exactly(np.array([10.0])))
+    assert isinstance(ten, Enclosure)
+
+    def mel(frequency: Enclosure) -> Enclosure:
+        found = curves.of(Curve("log"), constants.add(constants.divide(frequency, base), en.exactly(np.ones(1))))
+        assert isinstance(found, Enclosure)
+        return constants.divide(constants.multiply(found, top), ten)
+
+    low, high = map(mel, edges)
+    step = constants.divide(constants.add(high, constants.negate(low)), en.exactly(float(filters + 2)))
+    at = constants.add(constants.multiply(step, en.exactly(np.arange(filters + 2, dtype=np.float64))), low)
+    power = curves.of(Curve("exp"), constants.divide(constants.multiply(at, ten), top))
+    assert isinstance(power, Enclosure)
+    apart = constants.multiply(constants.add(power, en.exactly(-np.ones(1))), base)
+    share = constants.divide(en.exactly(float(length + 1)), en.exactly(float(rate)))
+    found = constants.multiply(apart, share)
+    slack = found.radius + _MEL_SLACK * (1.0 + np.abs(found.value))
+    below, above = (np.floor(found.value + sign * slack) for sign in (-1, 1))
+    if edges[0].error is None and edges[0].value == 0.0:
+        below[0] = above[0] = 0.0  # without rounding, in every runtime
+    if (below != above).any():
+        message = "a corner of its mel filters lies so near to a whole number that runtimes may round it to either side"
+        raise UnreadableError(message, "store the matrix in the file")
+    return [int(corner) for corner in below]
+
+
 OPERATORS: dict[str, Operator] = {
     "BlackmanWindow": window,
     "DFT": dft,
     "HammingWindow": window,
     "HannWindow": window,
+    "MelWeightMatrix": mel_weights,
     "STFT": stft,
 }

@@ -35,21 +35,32 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Definition:
-    """What an opset says of an operator. Types are names of type parameters, which `allowed` lists, or fixed types."""
+    """What an opset says of an operator. Types are names of type parameters, which `allowed` lists, or fixed types.
+
+    The last input stands for any number of inputs where the operator is `variadic`, the last output for any number of
+    outputs of its type where they are `alike`.
+    """
 
     since: int
     attributes: dict[str, tuple[str, bool]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     variadic: bool
+    alike: bool
     counts: tuple[int, int, int, int]
     allowed: dict[str, frozenset[str]]
 
     def input_type(self, index: int) -> str | None:
-        """The type of an input, the last one standing for any number where the operator is variadic."""
+        """The type of an input."""
         if index < len(self.inputs):
             return self.inputs[index]
         return self.inputs[-1] if self.variadic else None
+
+    def output_type(self, index: int) -> str | None:
+        """The type of an output."""
+        if index < len(self.outputs):
+            return self.outputs[index]
+        return self.outputs[-1] if self.alike else None
 
 
 @cache
@@ -69,10 +80,15 @@ def definition(operator: str, opset: int) -> Definition | None:
         {name: (_attribute_type(a), a.required) for name, a in schema.attributes.items()},
         tuple(formal.type_str for formal in schema.inputs),
         tuple(formal.type_str for formal in schema.outputs),
-        bool(schema.inputs) and schema.inputs[-1].option == OpSchema.FormalParameterOption.Variadic,
+        _is_variadic(schema.inputs),
+        _is_variadic(schema.outputs) and schema.outputs[-1].is_homogeneous,
         (schema.min_input, schema.max_input, schema.min_output, schema.max_output),
         {c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints},
     )
+
+
+def _is_variadic(formal: Sequence[OpSchema.FormalParameter]) -> bool:
+    return bool(formal) and formal[-1].option == OpSchema.FormalParameterOption.Variadic
 
 
 def _attribute_type(attribute: OpSchema.Attribute) -> str:
@@ -148,12 +164,12 @@ def result_types(node: NodeProto, opset: int, given: Sequence[int | None]) -> li
             message = f"input {index} ({node.input[index]!r}) has type {name}, another one {before}"
             raise UnreadableError(message, "cast one of them: the operator takes one type for both")
     made = _made(node)
-    return [_output_type(found, wanted, bound, made) for wanted in found.outputs[: len(node.output)]] + [None] * (
-        len(node.output) - len(found.outputs)
-    )
+    return [_output_type(found, found.output_type(index), bound, made) for index in range(len(node.output))]
 
 
-def _output_type(found: Definition, wanted: str, bound: dict[str, str], made: int | None) -> int | None:
+def _output_type(found: Definition, wanted: str | None, bound: dict[str, str], made: int | None) -> int | None:
+    if wanted is None:
+        return None
     if wanted in bound:
         return _kind(bound[wanted]) if bound[wanted] else None
     allowed = found.allowed.get(wanted, frozenset({wanted}))

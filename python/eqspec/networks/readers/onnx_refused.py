@@ -41,7 +41,6 @@ _CHANNELS_LAST = (
 _SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
 _CHOICE = ("which entries it gives depends on the input", "end the model before it, at the scores")
 _BENT_WINDOWS = ("where its windows lie depends on values", "replace it by a Conv, or end the model before it")
-_SPECTRA = ("which frequencies it takes together follows from rounded numbers", "store the matrix in the file")
 _IMAGES = (
     "a compressed image is no vector of numbers",
     "give the model pixels, and leave the decoding out of the file",
@@ -68,7 +67,6 @@ _OTHERS: dict[str, tuple[str, str]] = {
     "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
     "com.microsoft.SampleOp": _CHOICE,
     **dict.fromkeys(("DeformConv",), _BENT_WINDOWS),
-    "MelWeightMatrix": _SPECTRA,
     **dict.fromkeys(("ai.onnx.contrib.DecodeImage", "ai.onnx.contrib.EncodeImage", "ImageDecoder"), _IMAGES),
     **dict.fromkeys(("If", "SequenceMap", "OptionalHasElement"), _SEQUENCE),
     **dict.fromkeys(
