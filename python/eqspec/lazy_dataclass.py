@@ -3,20 +3,21 @@
 The standard decorator writes and compiles the source of half a dozen methods, which takes longer than to import an
 average module. A command defines some hundred classes of which it uses a third, so this was a fifth of a short check.
 
-Here methods that stand in are put into the class at first. Whichever is called makes the class: the standard decorator
-is given a double, with the attributes of the class and the fields that it inherits, and what it adds to the double
-takes the place of what stands in, one assignment each, so that other threads never see a class that lacks a method.
-From its first object on a class is an ordinary dataclass. `fields`, `replace`, `inspect.signature` and dataclasses that
+Here methods that stand in are put into the class at first. The first object has `__init__` made and the fields looked
+at; the first comparison, hash or `repr` has the methods made that do these, which most classes never need. Each time
+the standard decorator is given a double, with the attributes of the class and the fields that it inherits, and what it
+adds to the double takes the place of what stands in, one assignment each, so that other threads never see a class that
+lacks a method. Then nothing is left of what stood in. `fields`, `replace`, `inspect.signature` and dataclasses that
 inherit from the class find what they ask for, because what they look up stands in as well; and objects that pickle or
 copy make without `__init__` are compared, hashed and shown like all others.
 
 What can be seen of it: a mistake in a definition, such as a field without a default behind one with, is reported at
-first use. A class with slots or with an `__init__` of its own is made at once.
+first use. A class with other options, such as slots, or with an `__init__` or an `__eq__` of its own is made at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -26,6 +27,8 @@ Defined = TypeVar("Defined", bound=type)
 
 _LOCK = RLock()
 """Of all classes, since one that inherits from another makes that one first."""
+_LATER = {"frozen", "eq", "repr", "kw_only"}
+"""The options of classes that are made when they are used."""
 _OF_THE_CLASS = {"__dict__", "__weakref__", "__setattr__", "__delattr__", "__abstractmethods__", "_abc_impl"}
 """What belongs to one class alone, and is not taken from its double or given to it."""
 
@@ -41,7 +44,7 @@ else:
 
 def _decorator(options: dict[str, bool]) -> Callable[[Defined], Defined]:
     def decorate(cls: Defined) -> Defined:
-        if options.get("slots") or not options.get("init", True) or "__init__" in vars(cls):
+        if options.keys() - _LATER or vars(cls).keys() & {"__init__", "__eq__"}:
             return _standard(cls, options)
         if options.get("frozen"):
             _freeze(cls)
@@ -91,63 +94,92 @@ class _MakesClass:
 
 def _stand_in(cls: Any, options: dict[str, bool]) -> None:
     """Put the methods and attributes into the class that make it when they are used."""
-    standing: dict[str, object] = {}
+    own = set(vars(cls))
+    first, then = dict[str, object](), dict[str, object]()
 
     def make() -> None:
         with _LOCK:
-            if standing:  # else another thread was first
-                _make(cls, options, standing)
-                standing.clear()
+            if first:  # else another thread was before this one
+                _replace(cls, first, _with_fields(cls, options, first.keys() | then.keys()))
+                first.clear()
+
+    def make_all() -> None:
+        with _LOCK:
+            make()
+            if then:
+                _replace(cls, then, _comparing(cls, options, then))
+                then.clear()
 
     def init(self: Any, /, *values: Any, **named: Any) -> None:
         make()
         cls.__init__(self, *values, **named)
 
     def equal(self: Any, other: object, /) -> Any:
-        make()
+        make_all()
         return cls.__eq__(self, other)
 
     def hashed(self: Any, /) -> int:
-        make()
+        make_all()
         return hash(self)
 
     def shown(self: Any, /) -> Any:
-        make()
+        make_all()
         return cls.__repr__(self)
 
-    own = set(vars(cls))
-    standing["__init__"] = init
-    standing.update({name: _MakesClass(name, make) for name in ("__dataclass_fields__", "__signature__")})
-    if options.get("eq", True) and "__eq__" not in own:
-        standing |= {"__eq__": equal} if "__hash__" in own else {"__eq__": equal, "__hash__": hashed}
+    first["__init__"] = init
+    first.update({name: _MakesClass(name, make) for name in ("__dataclass_fields__", "__signature__")})
+    if options.get("eq", True):
+        then |= {"__eq__": equal} if "__hash__" in own else {"__eq__": equal, "__hash__": hashed}
     if options.get("repr", True) and "__repr__" not in own:
-        standing["__repr__"] = shown
-    for name, value in standing.items():
+        then["__repr__"] = shown
+    for name, value in (first | then).items():
         setattr(cls, name, value)
 
 
-def _make(cls: type, options: dict[str, bool], standing: dict[str, object]) -> None:
-    """Put into the class what the standard decorator makes of its double, in place of what stands in."""
-    from dataclasses import field, fields
-
+def _with_fields(cls: type, options: dict[str, bool], standing: Set[str]) -> dict[str, object]:
+    """What the standard decorator adds to the class but for the methods that compare, hash and show."""
     own = {name: value for name, value in vars(cls).items() if name not in standing and name not in _OF_THE_CLASS}
     types = dict[str, Any]()
     inherited = dict[str, Any]()
     for base in cls.__mro__[:0:-1]:
         if "__dataclass_fields__" in vars(base):
-            for each in fields(base):
-                settings = {name: getattr(each, name) for name in ("init", "repr", "hash", "compare", "kw_only")}
-                settings |= {name: getattr(each, name) for name in ("default", "default_factory")}
-                types[each.name], inherited[each.name] = each.type, field(**settings, metadata=each.metadata)
+            for name, (type_, again) in _again(base).items():
+                types[name], inherited[name] = type_, again
     declared = own.get("__annotations__", {})
     inherited = {name: value for name, value in inherited.items() if name not in declared}
     given = own | inherited | {"__annotations__": types | declared, "__qualname__": cls.__qualname__}
-    double = vars(_standard(type(cls.__name__, (), given), options))
+    double = vars(_standard(type(cls.__name__, (), given), options | {"eq": False, "repr": False}))
     for name in own.keys() - double.keys():
         delattr(cls, name)  # the default of a field is a new object each time
-    for name, value in double.items():
-        if name not in _OF_THE_CLASS and name not in inherited and value is not given.get(name, given):
-            setattr(cls, name, value)
-    for name in standing:
-        if vars(cls).get(name) is standing[name]:
-            delattr(cls, name)
+    kept = {*_OF_THE_CLASS, *inherited}
+    return {name: v for name, v in double.items() if name not in kept and v is not given.get(name, given)}
+
+
+def _comparing(cls: type, options: dict[str, bool], standing: Mapping[str, object]) -> dict[str, object]:
+    """The methods that compare, hash and show."""
+    hashes = bool(options.get("frozen")) and "__hash__" in standing
+    wanted = {"init": False, "eq": "__eq__" in standing, "repr": "__repr__" in standing, "unsafe_hash": hashes}
+    every = _again(cls)
+    given = {name: again for name, (_, again) in every.items()}
+    types = {"__annotations__": {name: type_ for name, (type_, _) in every.items()}}
+    double = vars(_standard(type(cls.__name__, (), given | types | {"__qualname__": cls.__qualname__}), wanted))
+    return {name: double[name] for name in standing}
+
+
+def _again(cls: type) -> dict[str, tuple[Any, Any]]:
+    """The fields of a dataclass by name, with their types, to be declared again."""
+    from dataclasses import field, fields
+
+    found = {}
+    for each in fields(cls):
+        settings = ("init", "repr", "hash", "compare", "kw_only", "default", "default_factory", "metadata")
+        found[each.name] = each.type, field(**{name: getattr(each, name) for name in settings})
+    return found
+
+
+def _replace(cls: type, standing: Mapping[str, object], made: Mapping[str, object]) -> None:
+    """Put what was made in the place of what stands in."""
+    for name, value in made.items():
+        setattr(cls, name, value)
+    for name in standing.keys() - made.keys():
+        delattr(cls, name)
