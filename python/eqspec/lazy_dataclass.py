@@ -29,6 +29,8 @@ _LOCK = RLock()
 """Of all classes, since one that inherits from another makes that one first."""
 _LATER = {"frozen", "eq", "repr", "kw_only"}
 """The options of classes that are made when they are used."""
+_LOOKED_UP = {"__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__", "__signature__"}
+"""What others look up in a class; before some version of Python not all of it was there."""
 _OF_THE_CLASS = {"__dict__", "__weakref__", "__setattr__", "__delattr__", "__abstractmethods__", "_abc_impl"}
 """What belongs to one class alone, and is not taken from its double or given to it."""
 
@@ -127,7 +129,7 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
         return cls.__repr__(self)
 
     first["__init__"] = init
-    first.update({name: _MakesClass(name, make) for name in ("__dataclass_fields__", "__signature__")})
+    first.update({name: _MakesClass(name, make) for name in _LOOKED_UP - own})
     if options.get("eq", True):
         then |= {"__eq__": equal} if "__hash__" in own else {"__eq__": equal, "__hash__": hashed}
     if options.get("repr", True) and "__repr__" not in own:

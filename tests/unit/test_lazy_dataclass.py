@@ -113,6 +113,7 @@ ASKED: dict[str, Callable[[type, Callable[[type], Any]], Any]] = {
     "too few": lambda c, make: c(),
     "too many": lambda c, make: c(1, 2, 3, 4, 5),
     "copied without __init__": lambda c, make: (copy.copy(bare(c)) == bare(c), repr(bare(c)) == repr(make(c))),
+    "matched without __init__": lambda c, make: matched(bare(c)),
     "hashed without __init__": lambda c, make: hash(bare(c)) == hash(bare(c)),
 }
 
@@ -124,6 +125,14 @@ def bare(cls: type) -> Any:
         if name in cls.__annotations__ or any(name in getattr(base, "__annotations__", ()) for base in cls.__mro__):
             object.__setattr__(made, name, {"x": 3, "a": 1.5, "b": "b", "at": 4, "name": "n", "weight": 2.0}[name])
     return made
+
+
+def matched(value: Any) -> object:
+    cls: Any = type(value)
+    match value:
+        case cls(first):
+            return first
+    return None
 
 
 def answer(what: str, cls: type, make: Callable[[type], Any]) -> object:
