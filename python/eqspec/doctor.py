@@ -8,7 +8,6 @@ import platform
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module, metadata
 from pathlib import Path
@@ -21,6 +20,7 @@ from onnx import TensorProto, helper
 
 from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network, read_network
 from eqspec.networks.network import AffineLayer

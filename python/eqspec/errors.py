@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

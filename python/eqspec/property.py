@@ -9,12 +9,12 @@ Numbers are exact. A Python float is read as the shortest decimal that denotes i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
 from typing import Literal, Never, NoReturn, TypeAlias, get_args
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 Number: TypeAlias = int | float | str | Fraction
 Norm = Literal["linf", "l1", "l2"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, overload
 
 from eqspec.api import frame
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report import notebook, row_counts, table
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_groups import RowGroup, row_groups

@@ -8,11 +8,12 @@ stands in the table of rust/src/settings.rs. A test holds these against each oth
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run.options import Options
 from eqspec.spec.numbers import SUFFIXES, NumberError, literal, split_quantity
 from eqspec.tasks.task import Domain

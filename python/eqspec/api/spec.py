@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -17,6 +16,7 @@ from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
 from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import Diagnostic, InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Model, Network, as_network
 from eqspec.report import notebook
 from eqspec.run.batch import run_all

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 ENVIRONMENT = "EQSPEC_CACHE"
 _OFF = ("off", "no", "false", "0")
 
@@ -19,4 +17,8 @@ def chosen_folder(named: str | os.PathLike[str] | None = None, environ: Mapping[
     said = environ.get(ENVIRONMENT, "").strip()
     if said.lower() in _OFF:
         return None
-    return Path(said).expanduser() if said else user_cache_path("eqspec")
+    if said:
+        return Path(said).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("eqspec")

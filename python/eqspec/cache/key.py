@@ -16,13 +16,12 @@ import hmac
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-
-from platformdirs import user_data_path
 
 from eqspec.cache.files import BrokenError, open_plain
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 KEY_ENVIRONMENT = "EQSPEC_CACHE_KEY"
 _SIZE = 32
@@ -70,6 +69,8 @@ def given_key(environ: Mapping[str, str] = os.environ) -> Key | None:
 
 def key_file() -> Path:
     """Where the key of this user lies, apart from what it seals."""
+    from platformdirs import user_data_path
+
     return user_data_path("eqspec") / "cache.key"
 
 

@@ -21,19 +21,17 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import time
 from typing import Literal, get_args
-
-from filelock import FileLock, Timeout
 
 from eqspec.cache.files import TEMPORARY, BrokenError, open_plain, private_folder, read_file, replace_file
 from eqspec.cache.key import KEY_ENVIRONMENT, Key, given_key, user_key
 from eqspec.cache.saved_search import SavedSearch
 from eqspec.cache.sealed import head, opened
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 LIMIT = 2 << 30
 """Bytes a store may take before the entries that were not used for longest go."""
@@ -143,6 +141,8 @@ class Store:
     @contextmanager
     def search(self, key: str) -> Iterator[SavedSearch | None]:
         """The stopped search of a key; None while another process or thread has it in the same context."""
+        from filelock import FileLock, Timeout  # it imports asyncio, and what is decided is only read
+
         try:
             path = self._path("search", key)
             lock = FileLock(path.with_suffix(".lock"), mode=0o600)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Any
 
 from eqspec import audit
 from eqspec.errors import EqspecError
+from eqspec.lazy_dataclass import dataclass
 
 MEMORY_KEPT = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 """For glibc: enclosures are freed and made again all the time, and their memory, returned in between, takes a fifth of

@@ -10,7 +10,7 @@ nothing else. That a worker of this build has checked what it says is taken on t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +21,7 @@ from eqspec.audit.opening import limits
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.parts import Checked, Sheet, check
 from eqspec.errors import EqspecError
+from eqspec.lazy_dataclass import dataclass
 
 _LEAST = 32
 """Leaves of a part: every part passes over the whole tree."""

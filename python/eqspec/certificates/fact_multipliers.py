@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from eqspec.certificates.facts import (
     Fact,
     FactNumbers,
 )
+from eqspec.lazy_dataclass import dataclass
 
 Array = NDArray[Any]
 Found = tuple[Array, Array, Array]

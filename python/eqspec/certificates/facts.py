@@ -11,12 +11,12 @@ holds the two against each other. A wrong number here makes a certificate that t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import accumulate
 
 from eqspec.audit.reading import Both
+from eqspec.lazy_dataclass import dataclass
 
 
 class Fact(Enum):

@@ -12,7 +12,6 @@ to be enclosed for any of them is asked for, and answered for all together.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates.cached_proof import CachedProof, with_room
 from eqspec.certificates.deadline import ENDLESS, Deadline
+from eqspec.lazy_dataclass import dataclass
 
 Array = NDArray[Any]
 Tree = list[tuple[float, float, float]]

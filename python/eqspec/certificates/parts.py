@@ -11,7 +11,6 @@ import json
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from eqspec.audit.opening import content, limits
 from eqspec.audit.reading import network
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.errors import EqspecError
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import mmap
 import struct
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+
+from eqspec.lazy_dataclass import dataclass
 
 ROOT = 0
 

@@ -16,7 +16,6 @@ bounds quantities. Nothing here is trusted: the auditor evaluates whatever multi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from eqspec.audit.proof import Node, Proof
 from eqspec.audit.reading import Both
 from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.fact_multipliers import Found, LastLayerFacts
+from eqspec.lazy_dataclass import dataclass
 from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from eqspec.audit.claimed import claim_in_words
 from eqspec.audit.opening import limits, question
 from eqspec.certificates.auditor import Answer
 from eqspec.errors import EqspecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks import serialisation
 from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.search import Search

@@ -7,7 +7,6 @@ import json
 import tempfile
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -24,6 +23,7 @@ from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.balancing import Balance, balanced
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.run.balances import balances_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.text import Text
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.errors import EqspecError, InputError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor

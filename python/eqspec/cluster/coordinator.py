@@ -12,7 +12,7 @@ import queue
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,7 @@ from eqspec.cluster.policy import Drop, Finish, Limits, Policy, Recall, Send
 from eqspec.cluster.transport import GoneError, LostError, Transport
 from eqspec.cluster.worker_builds import WorkerBuilds
 from eqspec.errors import ResourceError, SavedStateError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run import core
 from eqspec.run.engine import Array
 

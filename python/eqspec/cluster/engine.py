@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import queue
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 from time import monotonic
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from eqspec.cluster.coordinator import Answered, Candidate, Coordinator, Over, Searching, Trail
 from eqspec.cluster.leg import Shipped
 from eqspec.errors import ResourceError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run import core
 from eqspec.run.engine import Array, Confirm, Question, Tell
 from eqspec.run.monitor import Progress

@@ -10,12 +10,13 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 
 from eqspec.cluster.transport import GoneError, LostError, Transport
 from eqspec.cluster.worker_builds import WorkerBuilds
 from eqspec.errors import ResourceError
+from eqspec.lazy_dataclass import dataclass
 
 _LOOK = 1.0
 """Seconds between two looks at who is there."""

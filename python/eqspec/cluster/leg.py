@@ -13,11 +13,11 @@ import platform
 import tempfile
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eqspec.errors import SavedStateError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import build

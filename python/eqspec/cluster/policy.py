@@ -14,9 +14,11 @@ share. A search that cannot be divided is called back less and less often.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import ceil, inf
 from typing import TypeAlias
+
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

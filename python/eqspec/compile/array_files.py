@@ -11,7 +11,6 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from eqspec.compile import file_limits
 from eqspec.compile.file_limits import amount, require_file_size, too_large
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 

@@ -10,7 +10,6 @@ Where an input lies on a grid, its bounds are rounded to points of it, inward an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from typing import TypeAlias
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.seen_region import SeenRegion, bites
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import shown

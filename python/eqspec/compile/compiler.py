@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from eqspec.compile.table_rows import Tables
 from eqspec.compile.tables import header_names, load_table
 from eqspec.compile.task_expansion import TaskExpansion
 from eqspec.errors import Diagnostic, InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network, read_network
 from eqspec.networks.deriving import Precision
 from eqspec.span import Source, Span

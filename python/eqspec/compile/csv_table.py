@@ -8,10 +8,11 @@ a cell that goes over a line end and a decimal comma are refused where they are 
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 
 from eqspec.compile.first_row import DECIMAL, Kind, decimal_comma, judge, kind_of
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import numbers
 from eqspec.spec.numbers import NumberError
 

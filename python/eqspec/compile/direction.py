@@ -16,12 +16,12 @@ which can only refuse more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, cast
 
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import Diagnostic, Fix, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.checks import CheckFacts, Search

@@ -8,7 +8,6 @@ box, no point satisfies A x <= b. Where no such y is found nothing is said; the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from eqspec.compile.boxes import RegionBox, written
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import Diagnostic, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import error
 from eqspec.spec.numbers import shown

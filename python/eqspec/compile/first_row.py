@@ -13,11 +13,11 @@ a row of numbers, would make a claim about other inputs than those that were mea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from re import compile as regex
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import numbers
 
 DECIMAL = regex(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")

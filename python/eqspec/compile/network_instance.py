@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Dequantised, ScaleAndZero
 from eqspec.networks.dequantised import nearest_scale
 from eqspec.span import Span

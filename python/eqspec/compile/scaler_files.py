@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from eqspec.compile.array_files import Arrays, number_kind, open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.compile.first_row import Kind, kind_of
 from eqspec.compile.tables import load_csv, refuse_kind
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import numbers
 from eqspec.spec.findings import Fault, Findings, error

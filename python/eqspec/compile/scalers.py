@@ -9,13 +9,13 @@ without names are taken in the order of the features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
 from eqspec.compile.scaler_files import Listed, ScalerFile, read_scaler_file
 from eqspec.compile.tables import column_name
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.findings import Fault, Findings, error

@@ -14,7 +14,6 @@ region, and rows are counted by these. Those that cut off nothing of a box are d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from random import Random
@@ -22,6 +21,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.region_terms import DataOf, RawConstraint
 from eqspec.tasks.task import LinearConstraint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from eqspec.compile.csv_table import CellError
 from eqspec.compile.drawn_rows import drawn_rows
 from eqspec.compile.seen_region import MOST_ROWS, SeenRegion, seen_region
 from eqspec.compile.tables import Table, column_name, load_table
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast
 from eqspec.spec.derivations import CalibrationTable

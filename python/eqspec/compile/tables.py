@@ -7,7 +7,6 @@ A decimal in a csv file is that rational; a number in an array is the binary fra
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from re import compile as regex
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from eqspec.compile import file_limits
 from eqspec.compile.array_files import Arrays, number_kind, open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.spaces import Names

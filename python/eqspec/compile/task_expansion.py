@@ -7,7 +7,7 @@ decimal or as a fraction.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
@@ -21,6 +21,7 @@ from eqspec.compile.scalers import Scaler
 from eqspec.compile.score_findings import scores_finding
 from eqspec.compile.table_rows import Tables
 from eqspec.errors import InputError, Label, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.property import Comparison, Margin, Property
 from eqspec.spec import ast, values

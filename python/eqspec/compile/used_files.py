@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import is_network_folder, weight_files
 from eqspec.span import Source
 from eqspec.spec import ast

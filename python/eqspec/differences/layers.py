@@ -10,10 +10,10 @@ Shapes: points (N, I), of which the first ones are used as far as the work is af
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import align, evaluation, match
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import Function, Step, Term

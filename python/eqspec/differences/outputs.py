@@ -6,7 +6,6 @@ what there is, up to rounding, and says nothing about inputs that were not tried
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from time import perf_counter
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from eqspec.differences.places import Place
 from eqspec.draft.observed_pair import Observed, observed
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array
 from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess

@@ -7,7 +7,7 @@ files take is the same, or raw units where normalisation belongs to the networks
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from eqspec.draft.completed import Completed
 from eqspec.draft.named_pair import Pair
 from eqspec.draft.verified_spec import What, Where, draft
 from eqspec.errors import InputError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array, Network
 from eqspec.property import Epsilon
 from eqspec.report.numbers import count, plural

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 from eqspec.differences.layers import Layers
 from eqspec.differences.outputs import Outputs
 from eqspec.differences.places import Place
 from eqspec.differences.worth_claiming import Claims
 from eqspec.draft.named_pair import Pair
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ is, by the search that `eqspec verify` runs, on all of the region; what was not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, isfinite, log10
 from time import perf_counter
@@ -22,6 +22,7 @@ import numpy as np
 from eqspec.differences.outputs import Outputs
 from eqspec.differences.places import Place
 from eqspec.draft.observed_pair import THRESHOLDS
+from eqspec.lazy_dataclass import dataclass
 from eqspec.property import Confidence, Epsilon
 from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess

@@ -7,12 +7,12 @@ proved to differ; what comes out says nothing of what was meant. So the candidat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from eqspec.draft.data import Data
 from eqspec.draft.evidence import ENOUGH, Evidence, Labels, weigh
 from eqspec.draft.named_pair import Pair
 from eqspec.draft.scalings import Scaling
+from eqspec.lazy_dataclass import dataclass
 
 _SOME = 0.5
 """A share of the variance from which on an output is taken for the quantity of the table."""

@@ -8,7 +8,7 @@ proved like any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from eqspec.draft import outputs, scalings
@@ -21,6 +21,7 @@ from eqspec.draft.scalings import Scaling
 from eqspec.draft.space import Inputs
 from eqspec.draft.two_classes import TwoClasses, two_classes
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

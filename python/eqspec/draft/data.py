@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES, decimal_co
 from eqspec.compile.tables import ArrayTable, Table, header_names, load_table
 from eqspec.draft import row_labels
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.ast import NOWHERE
 from eqspec.spec.findings import Fault, Findings
 from eqspec.spec.spaces import Names

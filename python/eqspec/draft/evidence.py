@@ -8,7 +8,7 @@ share of its variance that the output explains. None of this proves anything; it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -19,6 +19,7 @@ from eqspec.compile.first_row import DECIMAL
 from eqspec.draft.assignment import best_matching, interval, unclear
 from eqspec.draft.data import Data
 from eqspec.draft.scalings import Scaling
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.spec import numbers
 

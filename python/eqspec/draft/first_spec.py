@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from eqspec.draft.probe import Probed, probe
 from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.draft.two_classes import TwoClasses
 from eqspec.errors import InputError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, printer
 from eqspec.spec.formatting import formatted
 from eqspec.spec.numbers import shown

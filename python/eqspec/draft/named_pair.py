@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from re import sub
 
 from eqspec.errors import InputError, NoIntegerEndsError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Dequantised, Network, read_network
 
 

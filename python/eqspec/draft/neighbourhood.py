@@ -6,7 +6,7 @@ around the middle of each range for a minmax scaler, and around zero where nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import numpy as np
 from eqspec.draft import drafted_numbers, region
 from eqspec.draft.data import Data
 from eqspec.draft.space import MOST_LISTED, DraftedSpace
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast
 
 NAME = "near"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

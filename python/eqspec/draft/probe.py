@@ -6,9 +6,9 @@ What is found only chooses the numbers of a first spec; the verdicts are those o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result

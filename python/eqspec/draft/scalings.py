@@ -7,7 +7,6 @@ beside the networks and the table are ways, too, if they have a number for each 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
 from eqspec.draft.scaler_file import faults_of_input, normalisers_in
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.ast import NOWHERE
 from eqspec.spec.spaces import Names, Normaliser
 from eqspec.spec.vocabulary import SCALER_KEYS

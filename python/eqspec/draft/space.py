@@ -6,7 +6,6 @@ the mean and the standard deviation of the columns, rounded to a millionth of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from re import fullmatch
@@ -20,6 +19,7 @@ from eqspec.draft.named_pair import Pair, identifier, path_from
 from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Dequantised, Network, ScaleAndZero
 from eqspec.spec import ast
 from eqspec.spec.vocabulary import SCALER_KEYS

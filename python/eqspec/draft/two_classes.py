@@ -8,7 +8,6 @@ stands for a confidence of d, and a probability p for max(p, 1 - p).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, floor, log
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from eqspec.draft.evidence import Evidence, Labels, decisive
 from eqspec.draft.observed_pair import THRESHOLDS
+from eqspec.lazy_dataclass import dataclass
 
 Floats = NDArray[np.float64]
 _ROOM = 2.0

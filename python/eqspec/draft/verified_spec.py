@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.draft import drafted_claim, drafted_numbers, region
 from eqspec.draft.named_pair import Pair
 from eqspec.draft.space import DraftedSpace, Inputs, draft_space, networks
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, printer
 
 

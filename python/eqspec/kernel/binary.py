@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.audit.opening import limits
 from eqspec.audit.opening.process import hold
 from eqspec.errors import EqspecError
+from eqspec.lazy_dataclass import dataclass
 
 NAME, VARIABLE = "eqspec-kernel", "EQSPEC_KERNEL"
 HOW = (

@@ -12,7 +12,6 @@ compares the text with the networks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -20,6 +19,7 @@ from math import lcm
 from eqspec.audit.functions import Curve
 from eqspec.audit.reading import Step
 from eqspec.audit.rounding import Refused
+from eqspec.lazy_dataclass import dataclass
 
 from .unrolling import Affine, Layer, unrolled
 

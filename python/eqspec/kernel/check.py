@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,6 +13,7 @@ from eqspec.audit.opening import Bounded, header, limits, opened, plain, questio
 from eqspec.audit.reading import network
 from eqspec.audit.reading.pair import Pair
 from eqspec.audit.rounding import Refused
+from eqspec.lazy_dataclass import dataclass
 
 from . import questions
 from .binary import BinaryError, ask, find, stream

@@ -9,7 +9,6 @@ is trusted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from eqspec.audit.opening import Bounded, array, limits
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.rounding import Array, Refused
+from eqspec.lazy_dataclass import dataclass
 
 KINDS = "xyd"
 DEPTH = 40

@@ -9,7 +9,7 @@ of zeros. Not trusted: `validation` compares what comes of it with the steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 from eqspec.audit.functions import Curve
@@ -17,6 +17,7 @@ from eqspec.audit.reading import Step
 from eqspec.audit.reading.surd import Surd
 from eqspec.audit.reading.value import CONSTANT, INPUTS
 from eqspec.audit.rounding import Array, Refused
+from eqspec.lazy_dataclass import dataclass
 
 from .validation import side_by_side
 

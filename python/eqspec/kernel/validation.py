@@ -9,7 +9,7 @@ read what the step reads; a row behind those of the steps has to copy one neuron
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -18,6 +18,7 @@ from eqspec.audit.reading import INPUTS, Step
 from eqspec.audit.reading.pair import deepened, in_step, is_chain
 from eqspec.audit.reading.value import CONSTANT, Value
 from eqspec.audit.rounding import Refused
+from eqspec.lazy_dataclass import dataclass
 
 Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
 """Slope on the left, value of its line at 0, and kinks: place and change of slope."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.errors import SpecError
 from eqspec.language_server.last_verdicts import LastVerdicts, in_words
 from eqspec.language_server.open_specs import questions
 from eqspec.language_server.understanding import ReadNetworks, understand, with_files
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run.batch import run_all
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.runner import Runner

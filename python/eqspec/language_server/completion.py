@@ -9,7 +9,6 @@ be read gets all names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from re import compile as regex
 from typing import Any
@@ -19,6 +18,7 @@ from lark.exceptions import UnexpectedInput
 
 from eqspec.language_server.meaning import space_of
 from eqspec.language_server.understanding import Understanding
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.findings import Fault
 from eqspec.spec.grammar import DECLARATIONS, parser
 from eqspec.spec.keywords import FUNCTIONS

@@ -7,11 +7,12 @@ of the node it stands in. Nothing is evaluated for it but paths.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from eqspec.language_server.understanding import Understanding
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.findings import Fault

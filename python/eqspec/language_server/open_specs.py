@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from eqspec.language_server.last_verdicts import LastVerdicts, in_words
 from eqspec.language_server.understanding import ReadNetworks, Understanding, understand, with_files
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 

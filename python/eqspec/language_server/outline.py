@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast
 from eqspec.spec.program import KINDS

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, NetworkError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Dequantised, Network, read_network
 from eqspec.span import Source
 from eqspec.spec.check import CheckedSpec, check

@@ -8,7 +8,6 @@ is left out and counted; where it cannot run the files, inputs are kept and mark
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from time import perf_counter
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.mining.found import Counterexamples, Counts, Ended
 from eqspec.mining.hits import Hits, Places, hits
 from eqspec.mining.selection import farthest_points, islands

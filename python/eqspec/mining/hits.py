@@ -11,11 +11,11 @@ is in floats: the replay decides what counts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array
 from eqspec.replay.ascent import TRIED_PER_START, Region, ascend
 from eqspec.replay.excess import Excess

@@ -17,13 +17,14 @@ a runtime computes it (see `roundoff`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import constants, names
 from eqspec.networks import enclosure as en
 from eqspec.networks import matrices as mx

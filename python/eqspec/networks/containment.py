@@ -11,11 +11,11 @@ whole interval lies outside of the type. So what is found is so in truth.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
 from eqspec.networks.exact import BITS
 from eqspec.networks.exact_vectors import Integers, Vector

@@ -18,7 +18,6 @@ rationals around them (`curve_intervals`), which tests check. `exact` are functi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import erf as _erf_of_one
@@ -28,6 +27,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import fixed_point as fp
 from eqspec.networks import quantiser
 from eqspec.networks.curve_intervals import (

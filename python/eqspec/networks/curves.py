@@ -13,11 +13,12 @@ the value v_1 at the first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

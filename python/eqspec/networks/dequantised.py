@@ -10,13 +10,13 @@ Scales are float32 numbers, as files store them, and count as the real numbers t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

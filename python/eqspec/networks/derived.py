@@ -8,11 +8,12 @@ again it has the same digest, which is of all of these and of the steps themselv
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.deriving import FixedPointFormat, Precision, Ranges, calibrate, derive
 from eqspec.networks.network import Network
 

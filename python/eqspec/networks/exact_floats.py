@@ -17,7 +17,7 @@ Exponents are the same for all entries of a value unless its operator says other
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import grain
 from eqspec.networks import matrices as mx

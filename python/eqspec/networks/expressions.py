@@ -12,10 +12,11 @@ identities lead to one form of what exporters write in many ways:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
+
+from eqspec.lazy_dataclass import dataclass
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
 MOST_TERMS, MOST_POWER = 12, 8

@@ -11,10 +11,10 @@ poor one only costs time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import together, values
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled

@@ -12,10 +12,10 @@ as x^2 4 e^(-1.58 x) < 0.9 and x^4 4 e^(-1.58 x) < 3.2; this goes into the error
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import expressions as ex
 from eqspec.networks import fixed_point as fp
 from eqspec.networks.curves import Curve

@@ -17,12 +17,13 @@ and `base` broadcast to the shape of the tensor, are exact float64 numbers, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine

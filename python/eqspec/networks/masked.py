@@ -7,12 +7,12 @@ refused, as other numbers are that are not finite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure

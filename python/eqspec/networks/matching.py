@@ -16,10 +16,10 @@ different depth are paired by the same measure; the shallower network gets ident
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.align import in_step
 from eqspec.networks.graph_matching import pair
 from eqspec.networks.linear_assignment import assign

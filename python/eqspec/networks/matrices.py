@@ -16,13 +16,13 @@ a number may be off wherever it is used: at each position by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import enclosure as en
 from eqspec.networks.enclosure import Enclosure
 

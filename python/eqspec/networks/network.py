@@ -9,7 +9,7 @@ so that a proof covers the folding too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import evaluation
 from eqspec.networks.curves import Curves
 from eqspec.networks.dequantised import Dequantised

@@ -21,13 +21,13 @@ ones may differ. So one error is stored for all positions, and nothing may be co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import curve_definitions
 from eqspec.networks.curves import Curves
 from eqspec.networks.names import Name

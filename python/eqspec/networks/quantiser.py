@@ -17,12 +17,12 @@ threshold; `levels` takes arrays of Python integers and is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers

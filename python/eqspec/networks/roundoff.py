@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, nextafter, prod
 
@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine, Part
 from eqspec.networks.enclosure import Array, Enclosure

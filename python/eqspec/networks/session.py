@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import pair_saturation
 from eqspec.networks.network import Network, Port
 from eqspec.networks.readers import onnx_model

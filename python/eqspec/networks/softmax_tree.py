@@ -14,7 +14,7 @@ last score, so that where scores that a mask hides come first, nothing large is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ what has none into `Lines`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expressions import Expression, Lines, TooComplexError
 
 Line = tuple[Fraction, Fraction]

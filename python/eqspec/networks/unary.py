@@ -13,11 +13,11 @@ compared with known functions in exact arithmetic (`known_functions`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks import expressions as ex

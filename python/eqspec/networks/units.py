@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.matrices import TooLargeError
 from eqspec.networks.program import Function
 

@@ -7,7 +7,6 @@ skipped where the user says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from eqspec.api.spec import Spec, load
 from eqspec.errors import EqspecError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.pytest_plugin.session_options import Settings
 from eqspec.report import diagnostics, failure, numbers, table
 from eqspec.tasks.result import Result

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ import pytest
 from eqspec.api.cache_choice import open_cache
 from eqspec.api.cluster_choice import engine_on
 from eqspec.errors import EqspecError, InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.pytest_plugin import UNKNOWN
 from eqspec.run.engine import Engine
 from eqspec.run.options import Options

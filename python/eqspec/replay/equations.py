@@ -8,9 +8,9 @@ be right: what is made is held against region and claim as any other candidate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.task import Task
 
 Point = tuple[Fraction, ...]

@@ -7,13 +7,13 @@ region and break that claim in exact arithmetic, with the files as they are now;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network, read_network
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay, contains

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.containment import Outside
 from eqspec.property import (
     Confidence,

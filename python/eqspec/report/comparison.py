@@ -13,12 +13,12 @@ both searched; how fast the machine was is taken out, by the median of all ratio
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from statistics import median
 from typing import TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import count, duration, plural, value
 from eqspec.report.outcome import Outcome, outcome, place, without_common_folder
 from eqspec.report.table import bracket_in_words

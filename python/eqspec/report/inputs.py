@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import count, plural, value
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.witness import Witness

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as Xml
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.missing import Missing
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.printable import shown

@@ -5,11 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Column
 from rich.text import Text
 
 from eqspec.report.numbers import count, duration, share
@@ -18,6 +16,9 @@ from eqspec.run.monitor import Monitor
 from eqspec.run.monitor import Progress as State
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _SECONDS_TO_TELL = 3.0
 _SHARE_TO_TELL = 0.02
@@ -38,6 +39,27 @@ def time_left(progress: State) -> str:
     return f"~{round(seconds / 3600)} h left" if seconds < 100 * 3600 else "days left"
 
 
+def _display(console: Console) -> Progress:
+    """The lines of a terminal, which show nothing yet."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # half as long as the rest of rich
+    from rich.table import Column
+
+    wide = console.width >= _WIDE
+    return Progress(
+        TextColumn(
+            "{task.fields[name]}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")
+        ),
+        *([BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24))] if wide else []),
+        TextColumn("{task.fields[share]}", table_column=Column(no_wrap=True, justify="right", min_width=7)),
+        TextColumn("{task.fields[boxes]}", table_column=Column(no_wrap=True, justify="right")),
+        TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True, justify="right")),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        expand=True,
+    )
+
+
 class LiveMonitor(Monitor):
     """Lines on a terminal that are redrawn; without a terminal, one line per task that is done.
 
@@ -51,21 +73,7 @@ class LiveMonitor(Monitor):
         self._counted: set[str] = set()
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
-        wide = console.width >= _WIDE
-        self._display = Progress(
-            TextColumn(
-                "{task.fields[name]}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")
-            ),
-            *([BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24))] if wide else []),
-            TextColumn("{task.fields[share]}", table_column=Column(no_wrap=True, justify="right", min_width=7)),
-            TextColumn("{task.fields[boxes]}", table_column=Column(no_wrap=True, justify="right")),
-            TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True, justify="right")),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            expand=True,
-            disable=not console.is_terminal,
-        )
+        self._display = _display(console) if console.is_terminal else None
 
     def decided(self, result: Result) -> None:
         """Leave a line of a search, whose tasks did not count, and hand every result on."""
@@ -75,23 +83,27 @@ class LiveMonitor(Monitor):
             self._each(result)
 
     def __enter__(self) -> Self:
-        self._display.start()
+        if self._display is not None:
+            self._display.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._display.stop()
+        if self._display is not None:
+            self._display.stop()
 
     def started(self, task: Task) -> None:
         """Open a line."""
+        if self._display is None:
+            return
         with self._lock:
             self._lines[task.id] = self._display.add_task("", total=1.0, name=task.id, share="0 %", boxes="", left="")
 
     def progress(self, task: Task, progress: State) -> None:
         """Redraw the line."""
         line = self._lines.get(task.id)
-        if line is None:
+        if line is None or self._display is None:
             return
         rate = progress.boxes / progress.seconds if progress.seconds > 0 else 0.0
         speed = count(round(rate)) if rate >= 10 else f"{rate:.1f}"
@@ -114,6 +126,8 @@ class LiveMonitor(Monitor):
         self._leave("tried", task.id, result)
 
     def _close(self, task: Task) -> None:
+        if self._display is None:
+            return
         with self._lock:
             if (line := self._lines.pop(task.id, None)) is not None:
                 self._display.remove_task(line)

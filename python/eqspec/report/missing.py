@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import plural
 
 

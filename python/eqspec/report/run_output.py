@@ -9,7 +9,7 @@ import io
 import os
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec.errors import EqspecError, unwritten
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import refuse_unwritable, write_file
 from eqspec.report.explain_search import explain_search

@@ -6,10 +6,10 @@ f is the reference, g the candidate, x a raw input, X the region; `f̂` and `ĝ`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Arithmetic
 from eqspec.networks.runtime_functions import ASSUMPTION
 from eqspec.property import (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -16,6 +15,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.inputs import inputs, nearest_row
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket

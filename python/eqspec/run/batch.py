@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run.best_value import run_search
 from eqspec.run.description import describe
 from eqspec.run.monitor import Monitor

@@ -10,7 +10,6 @@ asked about by the replay: what holds on the box holds on its part.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -18,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.cells import Cells, CertainProgram, InputSteps, Values, cut, find
 from eqspec.networks.cells.certain_values import Given, Watch
 from eqspec.networks.cells.input_steps import Line, within_limits

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.cache import Store
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Network
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task

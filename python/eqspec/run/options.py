@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.run import core
 from eqspec.run.certifier import Certifier
 from eqspec.run.result_cache import Effort

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from math import inf
 from typing import Any
 
 from eqspec.cache import SavedSearch, Store
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.replay.replay import Replay
 from eqspec.run.cache_key import build_id
 from eqspec.tasks import serialisation

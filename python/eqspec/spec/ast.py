@@ -8,9 +8,10 @@ their own, and are handed on here. The `doc` of a declaration holds the lines wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.expression_tree import (
     NOWHERE,
     Call,
@@ -58,7 +59,7 @@ __all__ = [  # and all that is defined here
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Include(Node):
     """include "path" as alias."""
 
@@ -67,7 +68,7 @@ class Include(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Let(Node):
     """let name = value."""
 
@@ -76,7 +77,7 @@ class Let(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Param(Node):
     """param name = value: a default that can be overridden from outside."""
 
@@ -85,7 +86,7 @@ class Param(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Feature(Node):
     """A named input or output with its unit."""
 
@@ -93,14 +94,14 @@ class Feature(Node):
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Features(Node):
     """features a [ft], b [rad]."""
 
     features: tuple[Feature, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeaturesFrom(Node):
     """features from "table.csv" columns 1..16: the names in its header."""
 
@@ -108,14 +109,14 @@ class FeaturesFrom(Node):
     columns: Range | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape(Node):
     """shape [1, 28, 28]: unnamed inputs in row-major order."""
 
     sizes: ListOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Normalise(Node):
     """normalise none | zscore mean .. std .. | minmax low .. high .."""
 
@@ -123,7 +124,7 @@ class Normalise(Node):
     settings: tuple[Setting, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NormaliseFrom(Node):
     """normalise kind from "scaler.json"."""
 
@@ -131,14 +132,14 @@ class NormaliseFrom(Node):
     path: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Domain(Node):
     """domain 0 .. 255: what every raw input lies in."""
 
     range: Range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outputs(Node):
     """outputs with names, or how many there are."""
 
@@ -146,7 +147,7 @@ class Outputs(Node):
     count: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decide(Node):
     """decide min: the smallest output is the decision."""
 
@@ -156,7 +157,7 @@ class Decide(Node):
 SpaceClause: TypeAlias = Features | FeaturesFrom | Shape | Normalise | NormaliseFrom | Domain | Outputs | Decide
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Space(Node):
     """space name { ... }."""
 
@@ -165,7 +166,7 @@ class Space(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IntegerEnd(Node):
     """input "name" scale 0.5 zero 83: what integers of an end of a file stand for; without a name, of every input."""
 
@@ -175,14 +176,14 @@ class IntegerEnd(Node):
     called: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dequantised(Node):
     """dequantised { input scale 0.5 zero 83, output scale 0.1 }; ends that it does not name are those of the file."""
 
     ends: tuple[IntegerEnd, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Network(Node):
     """network name = path in space output text takes raw gives probabilities dequantised."""
 
@@ -196,7 +197,7 @@ class Network(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberType(Node):
     """int8, int<B>, fixed<16, 6, RND, SAT>: a word, and what stands in angle brackets behind it."""
 
@@ -204,7 +205,7 @@ class NumberType(Node):
     arguments: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypeOf(Node):
     """accum fixed<24, 10>: the type of some of a network's numbers."""
 
@@ -212,7 +213,7 @@ class TypeOf(Node):
     type: NumberType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuantisedTo(Node):
     """quantised to int8 per channel calibrated on "table.csv" columns 1..16; `per` None means per tensor."""
 
@@ -222,7 +223,7 @@ class QuantisedTo(Node):
     columns: Range | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeldAs(Node):
     """as fixed<16, 6> { accum fixed<24, 10> }: the type of all numbers, and of those that have another one."""
 
@@ -233,7 +234,7 @@ class HeldAs(Node):
 Precision: TypeAlias = QuantisedTo | HeldAs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DerivedNetwork(Node):
     """network name(formals) = reference precision in space; without `space` it lives where its reference does."""
 
@@ -245,7 +246,7 @@ class DerivedNetwork(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Applied(Node):
     """A network with values for its formal parameters: fpga(12)."""
 
@@ -267,7 +268,7 @@ def arguments_of(subject: Subject) -> tuple[Expression, ...]:
     return subject.arguments if isinstance(subject, Applied) else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Guard(Node):
     """when confidence >= threshold."""
 
@@ -276,7 +277,7 @@ class Guard(Node):
     threshold: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StaysWithin(Node):
     """prove candidate stays within eps of reference in norm comparing outputs; a guard is an error found later."""
 
@@ -288,7 +289,7 @@ class StaysWithin(Node):
     guard: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Equals(Node):
     """prove candidate equals reference; a guard is an error found later."""
 
@@ -297,7 +298,7 @@ class Equals(Node):
     guard: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeepsTop1(Node):
     """prove candidate keeps top1 of reference when guard."""
 
@@ -306,7 +307,7 @@ class KeepsTop1(Node):
     guard: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Satisfies(Node):
     """prove candidate satisfies comparison; a guard is an error found later."""
 
@@ -315,7 +316,7 @@ class Satisfies(Node):
     guard: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Never(Node):
     """prove candidate never wraps, or never saturates; a guard is an error found later."""
 
@@ -327,14 +328,14 @@ class Never(Node):
 Claim: TypeAlias = StaysWithin | Equals | KeepsTop1 | Satisfies | Never
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class On(Node):
     """on region(arguments)."""
 
     use: Use
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class For(Node):
     """for variable in values."""
 
@@ -342,7 +343,7 @@ class For(Node):
     values: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Find(Node):
     """find smallest|largest variable in range to width."""
 
@@ -352,7 +353,7 @@ class Find(Node):
     width: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expect(Node):
     """expect verdict if condition."""
 
@@ -360,21 +361,21 @@ class Expect(Node):
     condition: Comparison | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arithmetic(Node):
     """arithmetic float32."""
 
     word: Name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tags(Node):
     """tags a, b."""
 
     tags: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget(Node):
     """budget { timeout 60s jobs 4 }; outside a check it is the default of the file."""
 
@@ -385,7 +386,7 @@ class Budget(Node):
 CheckClause: TypeAlias = Claim | On | For | Find | Expect | Arithmetic | Tags | Budget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Check(Node):
     """check name { ... }."""
 
@@ -397,7 +398,7 @@ class Check(Node):
 Declaration: TypeAlias = Include | Let | Param | Space | Network | DerivedNetwork | Region | Check | Budget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comment(Node):
     """A comment with its marks, as written; `doc` if it starts with ##."""
 
@@ -405,7 +406,7 @@ class Comment(Node):
     doc: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class File(Node):
     """A whole file. Comments are kept aside, in order of place."""
 

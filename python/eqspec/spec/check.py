@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, derivations, values, vocabulary
 from eqspec.spec.checks import CheckFacts, Checks, Costs
 from eqspec.spec.findings import Fault, Findings, error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Literal, cast, get_args
 
 from eqspec.errors import Diagnostic, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.property import Property
 from eqspec.spec import ast, claims, derivations, values, vocabulary
 from eqspec.spec.claims import Subjects

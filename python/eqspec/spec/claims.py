@@ -6,10 +6,10 @@ f is the reference, g the candidate. A confidence of at most 1/n holds everywher
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, cast
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Norm, Property, Top1
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, spelt, warning

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast
 from eqspec.spec.documentation import doc_above
 from eqspec.spec.line_layout import Line

@@ -10,10 +10,11 @@ v. What it cannot decide raises UndecidedError, and says why: nothing is assumed
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, polynomials, values
 from eqspec.spec.numbers import MOST_VALUES
 from eqspec.spec.polynomials import Polynomial

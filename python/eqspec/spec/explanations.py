@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.codes import CODES
 
 

@@ -5,22 +5,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Source, Span
 
 NOWHERE = Span(Source("<built in memory>", ""), 0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Node:
     """Anything that stands somewhere in a file."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Name(Node):
     """A word: a name, or an entry of a closed vocabulary that is looked up afterwards."""
 
@@ -30,7 +31,7 @@ class Name(Node):
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QualifiedName(Node):
     """`motor`, or `s.motor` for the name of an included file."""
 
@@ -40,7 +41,7 @@ class QualifiedName(Node):
         return ".".join(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Number(Node):
     """A decimal as written, with the unit that may stand in brackets behind it."""
 
@@ -48,35 +49,35 @@ class Number(Node):
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quantity(Node):
     """A decimal with a suffix: 600s, 8GB."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text(Node):
     """A text in double quotes; `value` is what stands between them."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListOf(Node):
     """[a, b, c]."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group(Node):
     """(inner)."""
 
     inner: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference(Node):
     """A value, feature or output by name; with an index, an output of a network or an item of a list."""
 
@@ -84,7 +85,7 @@ class Reference(Node):
     index: Name | Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call(Node):
     """linspace(a, b, n)."""
 
@@ -92,14 +93,14 @@ class Call(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Negation(Node):
     """-operand."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Power(Node):
     """base ^ exponent."""
 
@@ -107,7 +108,7 @@ class Power(Node):
     exponent: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sum(Node):
     """first, then each further term with its sign, + or -."""
 
@@ -115,7 +116,7 @@ class Sum(Node):
     rest: tuple[tuple[str, Expression], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Product(Node):
     """first, then each further factor with its operator, * or /."""
 
@@ -126,7 +127,7 @@ class Product(Node):
 Expression: TypeAlias = Number | Quantity | Text | ListOf | Group | Reference | Call | Negation | Power | Sum | Product
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Range(Node):
     """lower .. upper, both included; without `upper` the range of one value."""
 
@@ -134,7 +135,7 @@ class Range(Node):
     upper: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison(Node):
     """left operator right, the operator one of <= >= == < >."""
 
@@ -143,7 +144,7 @@ class Comparison(Node):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting(Node):
     """A key and its value in `normalise` and `budget`."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from eqspec.errors import Diagnostic, Fix, Label, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.suggest import closest
 

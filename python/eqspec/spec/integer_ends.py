@@ -6,10 +6,10 @@ words and the numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import shown

@@ -6,7 +6,8 @@ Soft text holds a newline wherever it may break; nothing that can be written in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from eqspec.lazy_dataclass import dataclass
 
 WIDTH = 150
 """Blocks on one line, as specs have them, are wide."""

@@ -9,10 +9,11 @@ Reading what was printed gives the same tree again, and printing that gives the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import TypeAlias, cast
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, clause_text
 from eqspec.spec.comments import Comments, Placed
 from eqspec.spec.line_layout import WIDTH, Line, fill, flat, join, rendered

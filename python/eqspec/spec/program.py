@@ -7,11 +7,12 @@ names stand under the alias, or without one among the file's own; checks are nev
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from eqspec.errors import Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Source
 from eqspec.spec import ast
 from eqspec.spec.findings import Fault, Findings, error, spelt, warning

@@ -6,10 +6,11 @@ Numbers are UNKNOWN where they depend on formal parameters that have no value ye
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.program import Module

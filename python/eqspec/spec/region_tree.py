@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.expression_tree import Comparison, Expression, Name, Node, QualifiedName, Range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Within(Node):
     """feature within amount sigma of centre; `feature` None means all; `sigma` False is an error found later."""
 
@@ -21,7 +21,7 @@ class Within(Node):
     centre: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ranged(Node):
     """feature: lower .. upper, in raw units; `feature` None means all."""
 
@@ -29,7 +29,7 @@ class Ranged(Node):
     range: Range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fixed(Node):
     """feature = value; a range with two ends is an error found later."""
 
@@ -40,26 +40,26 @@ class Fixed(Node):
 Bound: TypeAlias = Within | Ranged | Fixed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Box(Node):
     """box { bounds }."""
 
     bounds: tuple[Bound, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mean(Node):
     """around mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Point(Node):
     """around point [..], in raw units."""
 
     values: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rows(Node):
     """around rows 0..99 of "table.csv" columns 1..784 sample 20 seed 1, in raw units: one region per row.
 
@@ -73,7 +73,7 @@ class Rows(Node):
     seed: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ball(Node):
     """ball norm radius [sigma] around centre."""
 
@@ -83,14 +83,14 @@ class Ball(Node):
     centre: Mean | Point | Rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Where(Node):
     """where { comparisons }: linear constraints on raw inputs."""
 
     constraints: tuple[Comparison, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spacing(Node):
     """feature step amount sigma from origin; `feature` None means all, without `sigma` all is in raw units."""
 
@@ -100,14 +100,14 @@ class Spacing(Node):
     origin: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid(Node):
     """grid { spacings }."""
 
     spacings: tuple[Spacing, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Data(Node):
     """data "table.csv" columns 1..16 keeping 0.99 with 8 components; without `components` as many as are needed."""
 
@@ -117,7 +117,7 @@ class Data(Node):
     components: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Use(Node):
     """A region with values for its formal parameters."""
 
@@ -128,7 +128,7 @@ class Use(Node):
 Term: TypeAlias = Box | Ball | Where | Grid | Data | Use
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Region(Node):
     """region name(formals) in space = term and term."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, cast
 
 from eqspec.errors import Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, spelt, warning

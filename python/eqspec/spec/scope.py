@@ -8,11 +8,12 @@ something, features and outputs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from eqspec.errors import Diagnostic, Label, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, values
 from eqspec.spec.findings import Fault, Findings, error, spelt
 from eqspec.spec.graph import dependencies_first

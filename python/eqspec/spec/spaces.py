@@ -7,7 +7,6 @@ index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
 
 from eqspec.errors import Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from re import MULTILINE
 from re import compile as regex
@@ -12,6 +11,7 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from eqspec.errors import Diagnostic, Fix, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Source, Span
 from eqspec.spec.findings import error, spelt
 from eqspec.spec.grammar import DECLARATIONS, parser

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
 from eqspec.errors import Fix, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import ast, numbers
 from eqspec.spec.findings import Fault, error, spelt
 from eqspec.spec.numbers import NumberError
@@ -36,7 +37,7 @@ UNKNOWN: Final = Unknown.UNKNOWN
 MOST_CHARACTERS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Form:
     """constant + sum of coefficient * atom, in a unit."""
 

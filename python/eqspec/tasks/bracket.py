@@ -7,10 +7,11 @@ variable is a whole number that a network is made with, truth need not be monoto
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import (
     JsonObject,
     as_json,

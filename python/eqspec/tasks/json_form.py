@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
+
+from eqspec.lazy_dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
 Change: TypeAlias = Callable[[Any], Any]

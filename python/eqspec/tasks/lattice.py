@@ -7,9 +7,10 @@ not of the region; two grids of one input meet in a grid again, or nowhere (the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
+
+from eqspec.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

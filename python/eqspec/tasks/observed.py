@@ -7,7 +7,7 @@ difference of any feature in network units, so in standard deviations where the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import JsonObject, as_json, count, number, text
 
 MOST_NUMBERS = 50_000_000

@@ -8,10 +8,11 @@ many features the first ones are listed. The exact region is that of the task.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from math import floor, log10
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import (
     Form,
     JsonObject,

@@ -8,11 +8,12 @@ field says once how it is written, read and described (see `json_form`), and the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.json_form import (
     Form,

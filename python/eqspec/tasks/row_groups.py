@@ -6,9 +6,9 @@ A row that failed, or was never run, is counted as not run wherever it is known 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_share import RowShare
 from eqspec.tasks.verdict import Reason, Verdict

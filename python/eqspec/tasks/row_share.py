@@ -14,10 +14,11 @@ more.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.binomial import CONFIDENCE, at_least
 from eqspec.tasks.json_form import Form, JsonObject, as_json, count, exact_number, reference
 from eqspec.tasks.row_source import RowSource

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import Form, JsonObject, as_json, count, one_of, text
 
 Choice: TypeAlias = Literal["listed", "all", "sampled"]

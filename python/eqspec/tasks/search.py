@@ -11,9 +11,10 @@ says nothing of another then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.tasks.bracket import Direction
 from eqspec.tasks.task import Budget, Task

@@ -7,9 +7,10 @@ that were open at the end. `Sampled`: how far the outputs of the pair lie apart 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import Form, JsonObject, as_json, count, listed, number, table, text, texts
 
 

@@ -8,13 +8,14 @@ outward to float64, which is what gets proved. A witness must lie in the exact r
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Arithmetic, Network
 from eqspec.property import Property
 from eqspec.span import Span

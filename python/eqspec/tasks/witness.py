@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import Form, JsonObject, finite, listed, optional_text, table, text, texts
 from eqspec.tasks.observed import NearestRow
 

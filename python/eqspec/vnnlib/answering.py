@@ -8,7 +8,7 @@ of the file themselves hold there in exact arithmetic, whatever the way from ass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +17,7 @@ from time import perf_counter
 
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, InputError, SpecError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import in_float32, read_network
 from eqspec.networks.readers.onnx_overview import overview
 from eqspec.replay.replay import raw_point

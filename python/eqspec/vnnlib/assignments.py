@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError

@@ -7,13 +7,13 @@ counts is that they add the comparisons up to 0 < 0, in rationals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import Diagnostic, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.lp import HighsSolver
 from eqspec.span import Span
 from eqspec.spec.findings import error

@@ -19,7 +19,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +27,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, unwritten
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network, exact_layers
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.networks.readers.network_file import dequantised_model

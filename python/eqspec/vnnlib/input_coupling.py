@@ -9,10 +9,10 @@ over `joint_inputs`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from eqspec.errors import Diagnostic, Label
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.vnnlib.query import All, Comparison, Element, Formula, Monomial, Query, Some, compare

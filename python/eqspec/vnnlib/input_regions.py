@@ -8,9 +8,10 @@ that speak of the same inputs stay together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.vnnlib.cases import Case, cases, closed

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import AffineLayer, Network
 from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
 from eqspec.vnnlib.network_binding import Bound, Subject

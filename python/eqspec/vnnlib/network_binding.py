@@ -7,9 +7,10 @@ which both get X; that is what `eqspec export` writes for Top-1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.suggest import did_you_mean, enumerate_names

@@ -7,7 +7,6 @@ numbers are those of the steps, stored as float32 where all of them are float32,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.networks.curves import Curves
 from eqspec.networks.program import INPUTS, Step, Tile

@@ -12,7 +12,6 @@ unchanged; a pair whose operators were folded with rounding is refused, because 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import ExactLayer, Network, exact_layers
 from eqspec.property import Epsilon, Linear, Top1, exact
 from eqspec.spec.findings import Fault

@@ -7,12 +7,12 @@ errors of a file are reported together. What is often written otherwise than the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from re import compile as regex
 from typing import Literal
 
 from eqspec.errors import Diagnostic
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Source, Span
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.suggest import did_you_mean

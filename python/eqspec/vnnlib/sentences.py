@@ -14,12 +14,12 @@ f and g may be exchanged, and for `decide min` the scores are turned round. Anyt
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import isqrt
 from typing import Literal
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.span import Source, Span
 from eqspec.vnnlib.cases import Case

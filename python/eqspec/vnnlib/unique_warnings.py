@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from eqspec.errors import Diagnostic
+from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec.findings import warning
 

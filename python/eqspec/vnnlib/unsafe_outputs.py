@@ -7,12 +7,12 @@ the margin it implies, ln(delta / (1 - delta)), rounded down: more points than t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Literal
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.span import Source, Span
 from eqspec.tasks.directed_rounding import log_odds_below

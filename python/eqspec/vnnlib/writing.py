@@ -7,10 +7,10 @@ exactly. Comments say which task it is, what `unsat` and `sat` mean, and where t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.property import Epsilon
 from eqspec.replay.replay import raw_point

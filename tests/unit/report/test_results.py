@@ -204,6 +204,7 @@ def test_on_a_terminal_a_running_task_has_a_line() -> None:
     with LiveMonitor(console, 2) as monitor:
         monitor.started(running)
         monitor.progress(running, progress(0.25))
+        assert monitor._display is not None
         monitor._display.refresh()
         assert isinstance(console.file, io.StringIO)
         drawn = console.file.getvalue()

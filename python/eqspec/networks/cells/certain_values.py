@@ -15,13 +15,13 @@ values are not exact, the point is marked as open, and what is said of it has no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied

@@ -11,7 +11,6 @@ Each cell of an input is stood for by one of its numbers, one that float32 or fl
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, repeat
@@ -20,6 +19,7 @@ from math import ceil, floor, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.cells.input_steps import InputSteps, Line
 from eqspec.networks.grids.atoms import Lattice, Region
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded

@@ -10,7 +10,6 @@ Sound because a row is called a step only if its sum is exactly a x_i + b, with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -18,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.program import NONE, Step, Tile
 from eqspec.networks.quantiser import Quantiser, rounded

@@ -3,7 +3,7 @@
 `precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file
 with quantisers: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
 `calibration` the ranges of values, `scales` what follows from them, `quantised_graph` where quantisers stand, in the
-nodes of `quantiser_nodes`. `exporting` writes files for others.
+nodes of `quantiser_nodes`. `exporting` writes files for others. What makes networks is imported when one is made.
 """
 
 from __future__ import annotations
@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError
 from eqspec.networks.containment import quantised
-from eqspec.networks.deriving.calibration import Ranges
-from eqspec.networks.deriving.exporting import write_configuration, write_integers
-from eqspec.networks.deriving.fixed_point import in_fixed_point
-from eqspec.networks.deriving.integers import calibrate, in_integers
-from eqspec.networks.deriving.precision import FixedPointFormat, Integers, Precision
+from eqspec.networks.deriving.precision import FixedPointFormat, Integers, Precision, Ranges
 from eqspec.networks.network import Network
 
 
@@ -38,12 +34,23 @@ def derive(network: Network, precision: Precision, calibration: NDArray[np.float
     if network.arithmetic != "real":
         raise DerivationError(network.source, "it is a network in float32 arithmetic", fix="derive it in real numbers")
     if isinstance(precision, FixedPointFormat):
+        from eqspec.networks.deriving.fixed_point import in_fixed_point
+
         return in_fixed_point(network, precision)
     if calibration is None:
         message = "integers are calibrated, and nothing is given to calibrate them at"
         raise DerivationError(network.source, message, fix="give rows of a table, in the units that the network takes")
+    from eqspec.networks.deriving.integers import in_integers
+
     measured = calibration if isinstance(calibration, Mapping) else calibrate(network, calibration)
     return in_integers(network, precision, measured)
+
+
+def calibrate(network: Network, rows: NDArray[np.float64]) -> Ranges:
+    """The least and the largest number of each value that is quantised, at rows (N, I); see `integers.calibrate`."""
+    from eqspec.networks.deriving import integers
+
+    return integers.calibrate(network, rows)
 
 
 def export(
@@ -56,6 +63,8 @@ def export(
 
     Raises DerivationError as `derive` does, and where the file cannot be written.
     """
+    from eqspec.networks.deriving.exporting import write_configuration, write_integers
+
     derived = derive(network, precision, calibration)
     if isinstance(precision, FixedPointFormat):
         return write_configuration(derived, precision, path)

@@ -6,10 +6,9 @@ and nothing else; that they are computed in float32 is no matter of soundness.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 import onnxruntime
@@ -18,10 +17,10 @@ from onnx import ValueInfoProto
 
 from eqspec.errors import DerivationError
 from eqspec.networks.deriving.float_graph import FloatGraph
+from eqspec.networks.deriving.precision import Ranges
 from eqspec.networks.network import Network, Port
 from eqspec.networks.roundoff import LARGEST
 
-Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 _MOST_NUMBERS = 1 << 20
 """The most numbers of the inputs that are run at a time."""
 _FEW, _NEAR = 64, 1e-4

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
 
 from eqspec.errors import DerivationError, InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.deriving.layers import Constants, attribute, output_axis, weight_place
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.frameworks.chain import Chain

@@ -7,17 +7,18 @@ last ranges are kept, as a search over bits asks for the same ones again and aga
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError, NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.deriving import folded_normalizations
-from eqspec.networks.deriving.calibration import Ranges, checked_rows, ranges
+from eqspec.networks.deriving.calibration import checked_rows, ranges
 from eqspec.networks.deriving.float_graph import FloatGraph, digest, float_graph
-from eqspec.networks.deriving.precision import Integers
+from eqspec.networks.deriving.precision import Integers, Ranges
 from eqspec.networks.deriving.quantised_graph import Quantising
 from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader

@@ -6,10 +6,11 @@ around every layer mean, `FixedPointFormat` what hls4ml's C++ computes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 
 LEAST_BITS, MOST_BITS = 2, 16
@@ -86,4 +87,6 @@ def short(of: FixedPoint) -> str:
     return of.text.removeprefix("ap_")
 
 
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+"""The least and the largest number that each value of a graph took on, by its name."""
 Precision: TypeAlias = Integers | FixedPointFormat

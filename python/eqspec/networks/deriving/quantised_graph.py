@@ -18,10 +18,9 @@ import numpy as np
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.deriving import scales
-from eqspec.networks.deriving.calibration import Ranges
 from eqspec.networks.deriving.float_graph import FloatGraph, Links, single
 from eqspec.networks.deriving.layers import LAYERS, attribute, output_axis, weight_place
-from eqspec.networks.deriving.precision import Integers
+from eqspec.networks.deriving.precision import Integers, Ranges
 from eqspec.networks.deriving.quantiser_nodes import QuantiserNodes
 from eqspec.networks.deriving.scales import Activation
 from eqspec.networks.readers.onnx_names import STANDARD

@@ -11,13 +11,14 @@ with more than 24 bits it is the level nearest to that float32. What the file sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.deriving.scales import Activation, Weights, along
 
 QONNX, MICROSOFT = "qonnx.custom_op.general", "com.microsoft"

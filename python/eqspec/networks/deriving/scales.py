@@ -14,11 +14,10 @@ a claim about it, so nothing is proved about this rounding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array
 
 _TINY = float(np.finfo(np.float32).tiny)

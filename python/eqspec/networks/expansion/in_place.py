@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, helper, numpy_helper
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import UnreadableError
 
 Shape = tuple[int, ...]

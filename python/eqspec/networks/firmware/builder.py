@@ -8,12 +8,13 @@ left, a type that wraps is written as one that saturates: both are the same ther
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers

@@ -13,9 +13,10 @@ Nothing else may stand in it. `#pragma` says how hardware is laid out, never wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.declarations import Declarations, Type
 from eqspec.networks.firmware.tokens import Word, Words
 

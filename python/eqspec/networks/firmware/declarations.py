@@ -17,8 +17,9 @@ so that one which nobody knows stops the reading.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
 from eqspec.networks.firmware.tokens import OCTAL, Word, Words
 

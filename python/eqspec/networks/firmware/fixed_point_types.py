@@ -10,9 +10,9 @@ the C simulation does that wrongly (-0.1 becomes 1, as a double), so that fracti
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from eqspec.errors import InputError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers, to_integers
 from eqspec.networks.firmware.tokens import Words

@@ -10,11 +10,10 @@ Shapes: least, most and step are object arrays of the entries; step is 0 where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 

@@ -7,12 +7,12 @@ of its weights. Where two of these differ, C++ would convert or not compile, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
 from typing import NoReturn
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Call, Function
 from eqspec.networks.firmware.declarations import ArrayOf, Configuration, Declarations, check_members

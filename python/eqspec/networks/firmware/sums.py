@@ -11,11 +11,11 @@ sum, in whatever order, can reach its ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import Lattice, integers

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from eqspec.errors import NetworkError
+from eqspec.lazy_dataclass import dataclass
 
 UNREAD = (
     "what hls4ml writes for its Vivado and Vitis backends is read (docs/howto/firmware.md lists the layers); write the "

@@ -8,12 +8,12 @@ give the same numbers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 
 from eqspec.errors import NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations
 from eqspec.networks.firmware.fixed_point_types import FixedPoint

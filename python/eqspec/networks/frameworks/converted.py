@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import onnx
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array
 
 

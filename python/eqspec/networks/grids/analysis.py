@@ -12,12 +12,12 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from math import lcm
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.exact import IntegerStep
 from eqspec.networks.exact_vectors import Vector

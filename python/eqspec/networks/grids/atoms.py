@@ -13,7 +13,6 @@ function of the inputs, in whatever networks they occur: that is how two network
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd
@@ -22,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 
 Lattice: TypeAlias = tuple[Fraction, Fraction]

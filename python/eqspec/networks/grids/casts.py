@@ -9,9 +9,9 @@ interval need not be attained.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
 from eqspec.networks.grids.analysis import Analysis
 from eqspec.networks.grids.atoms import Atoms

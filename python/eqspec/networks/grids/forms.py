@@ -16,7 +16,6 @@ where that takes too much.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers, to_integers
 from eqspec.networks.grids.atoms import Atoms, Grid
 from eqspec.networks.program import NONE, Tile

@@ -18,13 +18,14 @@ Sound because each is an identity of functions on the interval and grid of the a
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, lcm
 from typing import TypeAlias
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import exact_curves
 from eqspec.networks.curves import Curve
 from eqspec.networks.grids.atoms import Atom, Atoms, Grid, common_step, union

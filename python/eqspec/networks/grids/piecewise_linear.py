@@ -8,10 +8,10 @@ Without a knot it is slopes[0] x + value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Pieces
 
 

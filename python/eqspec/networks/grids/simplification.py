@@ -12,11 +12,12 @@ holds leave everything as it was.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves, pieces
 from eqspec.networks.enclosure import Array
 from eqspec.networks.grain import grain, short

@@ -13,7 +13,6 @@ a tie is refused. So is cubic interpolation beyond a border, where torch repeats
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import floor, prod
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks import products

@@ -17,11 +17,12 @@ on either side of a threshold nearby: it is refused there, because no one can sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from onnx import TensorProto
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine

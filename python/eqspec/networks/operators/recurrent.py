@@ -11,10 +11,10 @@ A sequence that may end earlier, by lengths that are no constants, is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine

@@ -8,11 +8,11 @@ before it. What lies in the padding is -1: a convolution reads 0 there, a maximu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.matrices import NONE, Indices
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import OperatorCall

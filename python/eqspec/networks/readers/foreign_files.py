@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.errors import NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.readers.onnx_names import MODEL_FIX
 
 _TORCH = "in Python, torch.onnx.export(model, (example,), 'model.onnx', dynamo=True)"

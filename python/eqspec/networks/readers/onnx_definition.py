@@ -8,13 +8,13 @@ twice has two values, and operands of different types would be converted in some
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import onnx
 from onnx import AttributeProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion.graph_pieces import value_fields
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers.onnx_names import STANDARD

@@ -16,12 +16,12 @@ an ONNX file should have them so, but runtimes sort them, and some exporters and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import OutputChoiceError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import FLOATS
 
 _HANDS_ON = frozenset({

@@ -7,12 +7,12 @@ Graph or a NetworkError.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData, UnreadableError

@@ -6,7 +6,6 @@ The function that its output is stays the same. Nothing is evaluated here. Whate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import onnx
@@ -14,6 +13,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import UnexpandedError, expanded
 from eqspec.networks.readers import (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion import EXPANDED
 from eqspec.networks.operators import OPERATORS, QUANTISING
 from eqspec.networks.readers import foreign_files

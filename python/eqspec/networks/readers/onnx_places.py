@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from onnx import NodeProto, TensorProto
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import FLOATS
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import STANDARD

@@ -12,7 +12,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from math import prod
 
@@ -20,6 +20,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine

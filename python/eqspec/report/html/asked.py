@@ -5,8 +5,7 @@ All of it comes from the result; results of older versions have no region, and s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import value
 from eqspec.tasks.question import Question, Range
 from eqspec.tasks.result import Result

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.comparison import Change, Comparison, Kind
 from eqspec.report.numbers import plural
 from eqspec.tasks.result import Result

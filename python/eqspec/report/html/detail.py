@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.advice import advice
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster

@@ -7,9 +7,10 @@ files hold the same checks, files are the rows of one grid and checks its column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, without_common_folder
 from eqspec.report.table import bracket_in_words

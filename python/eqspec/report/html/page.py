@@ -9,13 +9,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.comparison import Comparison
 from eqspec.report.html import plots
 from eqspec.report.html.changes import Against, changes

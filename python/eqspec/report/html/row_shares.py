@@ -7,11 +7,11 @@ A count is of these rows and of no others; what is concluded from it, and when, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from markupsafe import Markup
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.html import plots
 from eqspec.report.numbers import count, value
 from eqspec.report.row_counts import concluded, counted, percent_below, table_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import value
 
 _SMALLEST = 1e-290
