@@ -12,10 +12,11 @@ rounded bound or float tells from a little more; what is compared here is in gen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks import products
