@@ -93,7 +93,7 @@ def put_back(g: Builder) -> None:
     data = v if g.chance(0.5) else g.constant(g.floats(shape))
     kinds = ["none", "none", "add"] if g.opset >= 16 else ["none"]
     kind = g.one(kinds)
-    attributes = {} if (kind == "none" and g.chance(0.7)) or g.opset < 16 else {"reduction": kind}
+    attributes: dict[str, Any] = {} if (kind == "none" and g.chance(0.7)) or g.opset < 16 else {"reduction": kind}
     if updates.sample is not None:
         add(g, "ScatterElements", [data, found[1], updates], axis=axis, **attributes)
 

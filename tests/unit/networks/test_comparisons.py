@@ -254,7 +254,7 @@ def test_places_are_known_where_no_two_entries_change_their_order(tmp_path: Path
         (tmp_path / name).mkdir()
         proto = of(nodes, {"factors": np.array([factors], np.float32), "k": np.array([2]), "last": np.array(-3)}, 1, 4)
         found.append(read_network(save(tmp_path / name, proto), output="y"))
-    result = eqspec.verify(*found, [0.9] * 4, [1.1] * 4, eqspec.Epsilon("0.001"), timeout=20)
+    result = eqspec.verify(found[0], found[1], [0.9] * 4, [1.1] * 4, eqspec.Epsilon("0.001"), timeout=20)
     assert result.verdict == "equivalent"
 
 

@@ -87,7 +87,7 @@ def _counted(value: Affine, others: Indices, place: Indices, *, strictly: bool) 
     larger = af.relu(af.curve(af.add(a, af.negate(b)), _SIGN))
     counted = _opposite(larger) if strictly else larger
     total = af.rearrange(products.matmul(counted, en.exactly(np.ones((width, 1)))), lambda p: p.reshape(-1))
-    most = place + 0.5 - strictly
+    most = place.astype(np.float64) + (-0.5 if strictly else 0.5)
     return af.scale(_opposite(af.curve(af.shift(total, en.exactly(-most)), _SIGN)), en.exactly(0.5))
 
 

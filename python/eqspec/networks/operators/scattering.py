@@ -19,7 +19,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from onnx import helper
+from onnx import NodeProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
@@ -35,8 +35,9 @@ from eqspec.networks.operators.shapes import apply, axis_of, concatenated
 def scatter(call: OperatorCall) -> Sequence[Value]:
     """The first input, with entries of the third at the places that the second says."""
     if call.node.op_type == "Scatter":  # what ScatterElements was called before opset 11
-        axis = {} if (found := call.attribute("axis")) is None else {"axis": found.i}
-        node = helper.make_node("ScatterElements", call.node.input, call.node.output, call.node.name, **axis)
+        node = NodeProto()
+        node.CopyFrom(call.node)
+        node.op_type = "ScatterElements"
         call = replace(call, node=node, opset=11)
     found = call.attribute("reduction")
     reduction = b"none" if found is None or not found.s else found.s
