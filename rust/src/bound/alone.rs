@@ -229,7 +229,7 @@ impl Contractor<'_> {
         warm: &mut WarmStart,
         stop: &impl Fn() -> bool,
     ) -> Alone {
-        self.singles.follow((&self.backward, self.pair), functionals, false);
+        self.singles.follow((&self.backward, self.pair), functionals, assumption, false);
         self.best.clear();
         self.best.resize(functionals.len(), f64::NEG_INFINITY);
         let steps = ContractionBudget {

@@ -11,6 +11,7 @@
 use super::constraints::Constraints;
 use crate::domain::{LinearFunctional, Quantity};
 use crate::property::{Guard, Obligation, Property, Violation};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A violated obligation, as coefficients over O outputs.
@@ -92,7 +93,7 @@ impl Assumption {
         slope.resize(outputs, 0.0);
         let row = |l: usize| &self.guard[l * outputs..(l + 1) * outputs];
         let value = |l: usize| row(l).iter().zip(first).map(|(g, z)| g * z).sum::<f64>() + self.constants[l];
-        let values: Vec<f64> = (0..self.rows()).map(value).collect();
+        let values: SmallVec<[f64; 16]> = (0..self.rows()).map(value).collect();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         // z_k - LSE(z_l) - t is the soft minimum of the exact rows.
         let exact = &values[self.entropy.clone()];
@@ -110,6 +111,12 @@ impl Assumption {
             slope.iter_mut().zip(row(l)).for_each(|(s, g)| *s += weight * g);
         }
         soft
+    }
+
+    /// Whether both have the same guard.
+    #[must_use]
+    pub fn has_guard_of(&self, other: &Self) -> bool {
+        self.entropy == other.entropy && self.constants == other.constants && self.guard == other.guard
     }
 
     /// What a search for a counterexample maximises: the violation, less a cost for missing the guard. Without a guard

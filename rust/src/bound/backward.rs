@@ -198,7 +198,7 @@ impl Backward<'_> {
 
 impl<T: Real> Backward<'_, T> {
     /// Computes the coefficients that [`Self::ascend`] needs, without the bounds: their sums run in a fixed order, not
-    /// in vector registers, and cost more than all the rest.
+    /// in vector registers, with logarithms for an exact confidence, and cost more than all the rest.
     pub fn evaluate_coefficients(
         &mut self,
         functionals: &[Functional],
@@ -220,6 +220,9 @@ impl<T: Real> Backward<'_, T> {
         self.totals.reset(count);
         self.live.begin(self.pair.depth());
         self.outputs(functionals, assumption, parameters);
+        if BOUND {
+            self.constants_at_outputs(functionals, assumption, parameters);
+        }
         self.descend::<BOUND>(self.pair.depth(), functionals, Some(parameters));
         let (inputs, constraints) = (self.pair.inputs(), assumption.region.rows());
         self.units.resize(constraints * count, T::ZERO);
@@ -245,15 +248,37 @@ impl<T: Real> Backward<'_, T> {
     fn outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters<T>) {
         let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
         let (last, n) = (self.pair.depth() - 1, outputs * count);
-        let totals = &mut self.totals;
         for quantity in QUANTITIES {
             self.live.slot(last, quantity, n);
         }
         let now = self.live.of_mut(last);
         for (f, functional) in functionals.iter().enumerate() {
-            let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f].wide() };
-            let links = &parameters.output.value[f * outputs..(f + 1) * outputs];
+            let (lam, nu, links) = at_outputs(f, *functional, parameters, (rows, outputs));
+            for (o, link) in links.iter().map(|link| link.wide()).enumerate() {
+                let weighed = |(l, lam): (usize, &T)| lam.wide() * assumption.guard[l * outputs + o];
+                let guarded: f64 = lam.iter().enumerate().map(weighed).sum();
+                let p = -guarded - nu * assumption.first[o] + link;
+                let q = -nu * assumption.second[o] - link;
+                let s = -nu * assumption.difference[o] - link;
+                let at = f * outputs + o;
+                (now.first[at], now.second[at], now.difference[at]) = (T::of(p), T::of(q), T::of(s));
+            }
+        }
+    }
+
+    /// What guard, violation and entropy give to the constants, and what rounding of the coefficients at the outputs can
+    /// cost.
+    #[inline(always)]
+    fn constants_at_outputs(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &Parameters<T>,
+    ) {
+        let (outputs, rows) = (assumption.outputs(), assumption.rows());
+        let totals = &mut self.totals;
+        for (f, functional) in functionals.iter().enumerate() {
+            let (lam, nu, links) = at_outputs(f, *functional, parameters, (rows, outputs));
             let (mut constant, mut magnitude) = (-nu * assumption.constant, (nu * assumption.constant).abs());
             for (l, lam) in lam.iter().map(|lam| lam.wide()).enumerate() {
                 constant -= lam * assumption.constants[l];
@@ -271,18 +296,11 @@ impl<T: Real> Backward<'_, T> {
             }
             let mut norm = 0.0;
             for (o, link) in links.iter().map(|link| link.wide()).enumerate() {
-                let weighed = |(l, lam): (usize, &T)| lam.wide() * assumption.guard[l * outputs + o];
-                let guarded: f64 = lam.iter().enumerate().map(weighed).sum();
-                let p = -guarded - nu * assumption.first[o] + link;
-                let q = -nu * assumption.second[o] - link;
-                let s = -nu * assumption.difference[o] - link;
                 let size = |(l, lam): (usize, &T)| lam.wide() * assumption.guard[l * outputs + o].abs();
                 let sum: f64 = lam.iter().enumerate().map(size).sum();
                 norm += sum
                     + nu * (assumption.first[o].abs() + assumption.second[o].abs() + assumption.difference[o].abs())
                     + 3.0 * link.abs();
-                let at = f * outputs + o;
-                (now.first[at], now.second[at], now.difference[at]) = (T::of(p), T::of(q), T::of(s));
             }
             totals.constant[f] = constant;
             totals.magnitude[f] = magnitude;
@@ -290,6 +308,19 @@ impl<T: Real> Backward<'_, T> {
                 (output_rounding(rows) * norm + output_underflow(rows, outputs)) * (self.relaxed.output_size + 1.0);
         }
     }
+}
+
+/// The multipliers at the outputs of functional f: of the guard rows, of the violation, and the links.
+#[inline(always)]
+fn at_outputs<T: Real>(
+    f: usize,
+    functional: Functional,
+    parameters: &Parameters<T>,
+    (rows, outputs): (usize, usize),
+) -> (&[T], f64, &[T]) {
+    let nu = if functional == Functional::Target { 1.0 } else { parameters.violation.value[f].wide() };
+    let links = &parameters.output.value[f * outputs..(f + 1) * outputs];
+    (&parameters.guard.value[f * rows..(f + 1) * rows], nu, links)
 }
 
 /// The largest absolute bound.

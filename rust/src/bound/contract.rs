@@ -112,6 +112,14 @@ impl WarmStart {
     }
 }
 
+/// What one round of a contraction leaves, besides the bounds.
+#[derive(Default)]
+struct Round {
+    reached: WarmStart,
+    candidates: SplitCandidates,
+    minimiser: Vec<f64>,
+}
+
 /// The outcome for one obligation.
 #[derive(Debug, Clone)]
 pub enum ContractionResult {
@@ -209,34 +217,14 @@ impl<'a> Contractor<'a> {
                 functionals = costliest(&self.backward, &bounds, &functionals, most);
             }
             let whole = functionals.len() == all;
-            self.singles.follow((&self.backward, self.pair), &functionals, budget.link);
-            self.best.clear();
-            self.best.resize(functionals.len(), f64::NEG_INFINITY);
-            let mut reached = WarmStart::default();
-            let (most, begun) = (self.most_at_once(), taken);
-            for (number, chunk) in functionals.chunks(most).enumerate() {
-                let from = number * most;
-                let mut current = self.start(latest.as_ref().or(warm), chunk, assumption);
-                current.optimise_links = budget.link;
-                let mut kept = self.is_proof().then(|| current.clone());
-                taken = begun;
-                if self.improve((from, chunk), assumption, (&mut current, kept.as_mut()), budget, &mut taken, &stop) {
-                    return ContractionResult::Proved;
-                }
-                self.record_round(&bounds, (from, chunk), assumption, kept.as_mut().unwrap_or(&mut current));
-                if from == 0 {
-                    let backward = &self.backward;
-                    candidates = SplitCandidates::of(&backward.behind_relu, &backward.relaxed.relaxations, &bounds);
-                    minimiser = backward.minimiser();
-                    reached = WarmStart { functionals: chunk.to_vec(), parameters: current };
-                } else if reached.functionals.len() == from && reached.bytes() + current.bytes() <= WARM_BYTES {
-                    reached.functionals.extend_from_slice(chunk);
-                    reached.parameters.append(current);
-                }
-                if from > 0 && stop() {
-                    break;
-                }
-            }
+            self.singles.follow((&self.backward, self.pair), &functionals, assumption, budget.link);
+            let earlier = latest.as_ref().or(warm);
+            let Some(round) =
+                self.bound_in_batches(&functionals, earlier, (&bounds, assumption), budget, &mut taken, &stop)
+            else {
+                return ContractionResult::Proved;
+            };
+            (candidates, minimiser) = (round.candidates, round.minimiser);
             bound = bound.min(-self.best[0]);
             if self.enter(&mut bounds, &functionals).is_err() {
                 return ContractionResult::Proved;
@@ -252,7 +240,7 @@ impl<'a> Contractor<'a> {
                     bounds.reduce();
                 }
             }
-            latest = Some(reached);
+            latest = Some(round.reached);
             let little = bound > budget.gain * before;
             if stop() || (little && whole) {
                 break;
@@ -266,6 +254,48 @@ impl<'a> Contractor<'a> {
             Arc::new(warm)
         });
         ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
+    }
+
+    /// Bounds these functionals, the target first, batch by batch, and leaves the bounds in `best`. None if the target
+    /// contradicts the assumption. Bounds have been set, and taken over by the workspace in singles.
+    fn bound_in_batches(
+        &mut self,
+        functionals: &[Functional],
+        earlier: Option<&WarmStart>,
+        (bounds, assumption): (&IntermediateBounds, &Assumption),
+        budget: ContractionBudget,
+        taken: &mut i32,
+        stop: &impl Fn() -> bool,
+    ) -> Option<Round> {
+        self.best.clear();
+        self.best.resize(functionals.len(), f64::NEG_INFINITY);
+        let mut round = Round::default();
+        let (most, begun) = (self.most_at_once(), *taken);
+        for (number, chunk) in functionals.chunks(most).enumerate() {
+            let from = number * most;
+            let mut current = self.start(earlier, chunk, assumption);
+            current.optimise_links = budget.link;
+            let mut kept = self.is_proof().then(|| current.clone());
+            *taken = begun;
+            if self.improve((from, chunk), assumption, (&mut current, kept.as_mut()), budget, taken, stop) {
+                return None;
+            }
+            self.record_round(bounds, (from, chunk), assumption, kept.as_mut().unwrap_or(&mut current));
+            let reached = &mut round.reached;
+            if from == 0 {
+                let backward = &self.backward;
+                round.candidates = SplitCandidates::of(&backward.behind_relu, &backward.relaxed.relaxations, bounds);
+                round.minimiser = backward.minimiser();
+                *reached = WarmStart { functionals: chunk.to_vec(), parameters: current };
+            } else if reached.functionals.len() == from && reached.bytes() + current.bytes() <= WARM_BYTES {
+                reached.functionals.extend_from_slice(chunk);
+                reached.parameters.append(current);
+            }
+            if from > 0 && stop() {
+                break;
+            }
+        }
+        Some(round)
     }
 
     /// A lower bound of the target by a few steps, whose coefficients tell what the relaxation of each neuron costs it.

@@ -1,4 +1,5 @@
-//! The neurons that steps of multipliers in singles are about: of a chain those that are not inactive in both networks.
+//! The neurons and inputs that steps of multipliers in singles are about: of a chain the neurons that are not inactive in both
+//! networks, and the inputs that vary.
 //!
 //! A neuron that is inactive in both is 0, and so are X, Y and D: it is left out, as on parts of a box
 //! ([`crate::domain::restricted_pair`]). On small boxes those are many, and a step costs as much less.
@@ -9,9 +10,14 @@
 //! network is bounded by itself, such a neuron *passes*: coefficients and values go through it unchanged, and it has no
 //! multipliers. So the neurons of a step are put in order, first those that *bend*, then those that pass.
 //!
+//! An input whose range is one number, or so short that singles do not tell its ends apart, is left out as well, and what it gives is part of the biases. Where few of many
+//! inputs vary, as pixels of an image or features of a record that somebody frees, products with the first matrix are most of
+//! the work otherwise. Constraints of the region speak of all inputs, which are kept then.
+//!
 //! Nothing rests on the choice: bounds are computed on the whole pair, with the multipliers that were found here and the
 //! others as they were.
 
+use super::backward_workspace::RelaxedPair;
 use super::functional::Functional;
 use super::relax::{OneSided, Relaxation};
 use crate::domain::intermediate_bounds::PhaseConstraint;
@@ -19,7 +25,10 @@ use crate::domain::intermediate_bounds::PhaseConstraint;
 /// Loops over the neurons that bend fill registers of so many singles.
 const LANES: usize = 8;
 
-/// The neurons of one hidden step.
+/// An input varies if its range is more than this part of the widest one: less is lost in singles.
+const VARIES: f64 = 1e-8;
+
+/// The neurons of one hidden step, or the inputs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
     /// By their numbers in the whole step.
@@ -30,10 +39,12 @@ pub(super) struct Rows {
     place: Vec<usize>,
 }
 
-/// The neurons of every hidden step of a chain.
+/// The neurons of every hidden step of a chain, and the inputs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Restriction {
     pub(super) steps: Vec<Rows>,
+    /// The inputs that vary, by their numbers among all.
+    pub(super) inputs: Rows,
 }
 
 /// The place of a neuron that is left out.
@@ -48,23 +59,25 @@ enum Role {
 }
 
 impl Restriction {
-    /// For these relaxations and functionals, whose neurons are kept, as are those of assumed signs. `links` says whether
-    /// links are moved.
-    pub(super) fn of(
-        relaxations: &[Relaxation],
-        (functionals, constraints): (&[Functional], &[PhaseConstraint]),
-        links: bool,
-    ) -> Self {
-        let mut roles: Vec<Vec<Role>> = relaxations.iter().map(|r| roles(r, links)).collect();
+    /// For these relaxations, inputs and functionals, whose neurons and inputs are kept, as are the neurons of assumed
+    /// signs. `links` says whether links are moved.
+    pub(super) fn of(relaxed: &RelaxedPair, functionals: &[Functional], links: bool, whole_inputs: bool) -> Self {
+        let mut steps: Vec<Vec<Role>> = relaxed.relaxations.iter().map(|r| roles(r, links)).collect();
+        let widest = relaxed.radius.iter().fold(f64::MIN_POSITIVE, |a, radius| a.max(*radius));
+        let varies = |radius: &f64| whole_inputs || *radius > VARIES * widest;
+        let role = |radius: &f64| if varies(radius) { Role::Bends } else { Role::LeftOut };
+        let mut inputs: Vec<Role> = relaxed.radius.iter().map(role).collect();
         for functional in functionals {
-            if let Functional::Neuron { layer, neuron, .. } = *functional {
-                roles[layer][neuron] = Role::Bends;
+            match *functional {
+                Functional::Neuron { layer, neuron, .. } => steps[layer][neuron] = Role::Bends,
+                Functional::Input { input, .. } => inputs[input] = Role::Bends,
+                Functional::Target => {}
             }
         }
-        for constraint in constraints {
-            roles[constraint.layer][constraint.index] = Role::Bends;
+        for constraint in &relaxed.phase_constraints {
+            steps[constraint.layer][constraint.index] = Role::Bends;
         }
-        Self { steps: roles.iter().map(|roles| Rows::of(roles)).collect() }
+        Self { steps: steps.iter().map(|roles| Rows::of(roles)).collect(), inputs: Rows::of(&inputs) }
     }
 
     /// A functional by the place of its neuron.
@@ -73,7 +86,8 @@ impl Restriction {
             Functional::Neuron { quantity, layer, neuron, negative } => {
                 Functional::Neuron { quantity, layer, neuron: self.steps[layer].place[neuron], negative }
             }
-            Functional::Target | Functional::Input { .. } => functional,
+            Functional::Input { input, negative } => Functional::Input { input: self.inputs.place[input], negative },
+            Functional::Target => functional,
         }
     }
 

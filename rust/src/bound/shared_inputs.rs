@@ -26,19 +26,24 @@ struct Apart<T> {
 }
 
 impl<T: Real> Apart<T> {
-    fn of(tile: &Tile) -> Self {
+    /// The rows of a dense matrix that differ; `None` where they are most, so that products with the whole matrix are no
+    /// slower than these rows with what it takes to pick them out.
+    fn of(tile: &Tile) -> Option<Self> {
         let m = tile.outputs;
         let columns = || tile.weight.chunks_exact(m.max(1));
         let rows: Vec<usize> = (0..m).filter(|&i| columns().any(|c| c[i] != 0.0)).collect();
+        if 4 * rows.len() > 3 * m {
+            return None;
+        }
         let weight = columns().flat_map(|c| rows.iter().map(|&i| T::of(c[i]))).collect();
-        Self { rows, weight }
+        Some(Self { rows, weight })
     }
 }
 
 /// The terms of all steps that read the inputs, and buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SharedInputs<T = f64> {
-    /// Per step, per term of the difference that both networks have densely: the rows in which they differ.
+    /// Per step, per term of the difference that both networks have densely: the rows in which they differ, if few do.
     apart: Vec<Vec<Option<Apart<T>>>>,
     /// Sums of coefficients, m x F.
     sums: Vec<T>,
@@ -66,7 +71,8 @@ impl<T: Real> SharedInputs<T> {
     /// Finds the terms that read the inputs.
     pub(super) fn of(pair: &Pair) -> Self {
         let apart = |t: &DifferenceTerm| {
-            (t.origin == Origin::Inputs && matched(t) && t.tile.index.is_none()).then(|| Apart::of(&t.tile))
+            let dense = t.origin == Origin::Inputs && matched(t) && t.tile.index.is_none();
+            if dense { Apart::of(&t.tile) } else { None }
         };
         let apart = pair.difference.iter().map(|d| d.terms.iter().map(apart).collect()).collect();
         Self { apart, sums: Vec::new(), values: Vec::new() }

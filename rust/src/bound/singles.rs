@@ -7,6 +7,7 @@
 //!
 //! Of a chain the workspace has only what matters in a round ([`super::restriction`]).
 
+use super::assumption::Assumption;
 use super::backward::Backward;
 use super::functional::Functional;
 use super::restriction::Restriction;
@@ -14,6 +15,7 @@ use super::shared_inputs::SharedInputs;
 use super::weights::{StepWeights, weights};
 use crate::domain::restricted_pair::select;
 use crate::network::Pair;
+use crate::numeric::real::Real;
 use std::sync::Arc;
 
 /// The largest and the smallest size of the values of a layer, or of the inputs, for which steps run in singles: the
@@ -68,23 +70,22 @@ impl<'a> Singles<'a> {
         Some((workspace, &self.placed))
     }
 
-    /// Takes the bounds of a round from the workspace in f64. The round is about these functionals, and moves links or
-    /// not.
+    /// Takes the bounds of a round from the workspace in f64. The round is about these functionals under this assumption,
+    /// and moves links or not.
     pub(super) fn follow(
         &mut self,
         (backward, pair): (&Backward<'a>, &'a Pair),
         functionals: &[Functional],
+        assumption: &Assumption,
         links: bool,
     ) {
         self.ready = false;
         if !self.wanted || !sizes_suit(backward) {
             return;
         }
-        self.restriction = (self.leaving_out && pair.is_chain()).then(|| {
-            let relaxed = &backward.relaxed;
-            let kept = (functionals, &relaxed.phase_constraints[..]);
-            Restriction::of(&relaxed.relaxations, kept, links).into()
-        });
+        let whole_inputs = assumption.region.rows() > 0;
+        self.restriction = (self.leaving_out && pair.is_chain())
+            .then(|| Restriction::of(&backward.relaxed, functionals, links, whole_inputs).into());
         let restriction = self.restriction.clone();
         if let Some(own) = self.made(pair) {
             own.follow(backward, pair, restriction.as_deref());
@@ -118,7 +119,8 @@ impl Backward<'_, f32> {
     fn follow(&mut self, other: &Backward<'_>, whole: &Pair, restriction: Option<&Restriction>) {
         if let Some(restriction) = restriction {
             let neurons: Vec<&[usize]> = restriction.steps.iter().map(|rows| &rows.neurons[..]).collect();
-            select(self.pair.to_mut(), whole, &neurons);
+            let inputs = (&restriction.inputs.neurons[..], &other.relaxed.centre[..]);
+            select(self.pair.to_mut(), whole, &neurons, inputs);
             self.weights = weights(&self.pair).into_iter().map(StepWeights::into_owned).collect();
             self.shared_inputs = SharedInputs::of(&self.pair);
         }
@@ -128,8 +130,10 @@ impl Backward<'_, f32> {
         }
         for (own, given) in [(&mut own.centre, &given.centre), (&mut own.radius, &given.radius)] {
             own.clear();
-            #[allow(clippy::cast_possible_truncation)]
-            own.extend(given.iter().map(|&v| v as f32));
+            match restriction {
+                None => own.extend(given.iter().map(|v| v.single())),
+                Some(r) => own.extend(r.inputs.neurons.iter().map(|&i| given[i].single())),
+            }
         }
         own.phase_constraints.clear();
         let placed = given.phase_constraints.iter().map(|&c| restriction.map_or(c, |r| r.placed_constraint(c)));
@@ -166,11 +170,11 @@ mod tests {
         }
     }
 
-    /// Two networks that differ a little, and the bounds of their neurons on a box.
+    /// Two networks that differ a little, and the bounds of their neurons on a box in which 5 of 24 inputs vary.
     fn question() -> (Pair, IntermediateBounds) {
         let mut draws = Draws(1);
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        for (rows, columns) in [(40, 5), (30, 40), (20, 30), (3, 20)] {
+        for (rows, columns) in [(40, 24), (30, 40), (20, 30), (3, 20)] {
             let (weight, bias) = draws.layer(rows, columns);
             let other = weight.mapv(|w| if w.abs() < 0.1 { 0.0 } else { w });
             for (network, weight) in [(&mut first, &weight), (&mut second, &other)] {
@@ -178,7 +182,12 @@ mod tests {
             }
         }
         let pair = Pair::new(first, second).expect("of one shape");
-        let (lower, upper) = ([-0.05; 5], [0.05; 5]);
+        let centre = Array1::from_shape_simple_fn(24, || 0.05 * draws.draw());
+        let end = |sign: f64| -> Vec<f64> {
+            let radius = |i: usize| if i % 5 == 2 { 0.05 } else { 0.0 };
+            centre.iter().enumerate().map(|(i, c)| c + sign * radius(i)).collect()
+        };
+        let (lower, upper) = (end(-1.0), end(1.0));
         let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth());
         assert!(propagation.propagate(&pair, &lower, &upper).is_some());
         let bounds = IntermediateBounds::of(propagation.layers(), &lower, &upper);
@@ -197,8 +206,8 @@ mod tests {
         list
     }
 
-    /// Coefficients at the inputs of all functionals at first and after some steps, with all neurons or with those that
-    /// matter; and how many neurons bend, pass and are left out.
+    /// Coefficients at the inputs that vary of all functionals at first and after some steps, with all neurons and inputs or
+    /// with those that matter; and how many neurons bend, pass and are left out.
     fn passes(restricted: bool, alone: bool) -> (Vec<Vec<f32>>, [usize; 3]) {
         let (mut pair, mut bounds) = question();
         if alone {
@@ -230,7 +239,7 @@ mod tests {
             current.optimise_links = false;
         }
         let relaxed = &backward.relaxed;
-        let restriction = Arc::new(Restriction::of(&relaxed.relaxations, (&functionals, &[]), !alone));
+        let restriction = Arc::new(Restriction::of(relaxed, &functionals, !alone, false));
         let mut workspace = Backward::<f32>::without_bounds(&pair);
         workspace.follow(&backward, &pair, restricted.then_some(&*restriction));
         let mut singles = current.restricted_singles(restricted.then_some(&restriction));
@@ -239,7 +248,12 @@ mod tests {
         let mut seen = Vec::new();
         for step in 1..=4 {
             workspace.evaluate_coefficients(&placed, &assumption, &singles);
-            seen.push(workspace.inputs.clone());
+            let varying = &restriction.inputs.neurons;
+            assert_eq!(varying.len(), 8, "5 that vary fill one register with 3 others");
+            seen.push(match restricted {
+                true => workspace.inputs.clone(),
+                false => workspace.inputs.chunks_exact(24).flat_map(|a| varying.iter().map(|&i| a[i])).collect(),
+            });
             workspace.ascend(&placed, &assumption, &mut singles, 0.02, step);
         }
         let rows = &restriction.steps;

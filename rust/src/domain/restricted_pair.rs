@@ -9,7 +9,7 @@
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;
 use crate::network::{Pair, Step, Tile, pair::Difference};
-use crate::numeric::kernels::gather;
+use crate::numeric::kernels::{add_columns, gather};
 
 /// A pair, and its restriction to the last box.
 #[derive(Debug)]
@@ -96,17 +96,35 @@ impl<'a> RestrictedPair<'a> {
 }
 
 /// Sets `part`, which began as a copy of the chain `whole`, to these neurons of each layer in this order; of the last layer
-/// it has all.
-pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]]) {
-    let inputs: Vec<usize> = (0..whole.inputs()).collect();
+/// it has all. Of the inputs it has those listed. All others have the value that `at` has for them, and what they give is
+/// rounded into the biases, so that no bound may rest on a part that lacks inputs.
+pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]], (inputs, at): (&[usize], &[f64])) {
     let outputs: Vec<usize> = (0..whole.outputs()).collect();
     for l in 0..whole.depth() {
-        let columns = if l == 0 { &inputs[..] } else { neurons[l - 1] };
+        let columns = if l == 0 { inputs } else { neurons[l - 1] };
         let selection = (neurons.get(l).copied().unwrap_or(&outputs[..]), columns);
         gather_layer(&mut part.first[l], &whole.first[l], selection);
         gather_layer(&mut part.second[l], &whole.second[l], selection);
         gather_difference(&mut part.difference[l], &whole.difference[l], selection);
     }
+    part.set_inputs(inputs.len());
+    if inputs.len() == whole.inputs() {
+        return;
+    }
+    let mut left_out = vec![true; whole.inputs()];
+    inputs.iter().for_each(|&i| left_out[i] = false);
+    let fixed: Vec<(usize, f64)> = at.iter().copied().enumerate().filter(|&(i, _)| left_out[i]).collect();
+    let rows = neurons.first().copied().unwrap_or(&outputs[..]);
+    let fix = |bias: &mut Vec<f64>, whole_bias: &[f64], tile: &Tile| {
+        let mut all = whole_bias.to_vec();
+        add_columns(&mut all, &tile.weight, fixed.iter().copied());
+        gather_entries(bias, &all, rows);
+    };
+    for (to, from) in [(&mut part.first[0], &whole.first[0]), (&mut part.second[0], &whole.second[0])] {
+        fix(&mut to.bias, &from.bias, &from.terms[0].tile);
+    }
+    let difference = &whole.difference[0];
+    fix(&mut part.difference[0].bias, &difference.bias, &difference.terms[0].tile);
 }
 
 /// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are

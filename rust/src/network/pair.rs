@@ -150,6 +150,11 @@ impl Pair {
         self.inputs
     }
 
+    /// Sets the number of inputs, for whoever selects columns of the first layer of a chain.
+    pub(crate) fn set_inputs(&mut self, inputs: usize) {
+        self.inputs = inputs;
+    }
+
     /// O, the number of outputs.
     #[must_use]
     pub fn outputs(&self) -> usize {

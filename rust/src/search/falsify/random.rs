@@ -162,8 +162,18 @@ impl RandomSearch {
         self.merits.clear();
         for (x, y) in f1.chunks_exact(outputs).zip(f2.chunks_exact(outputs)) {
             let mut best = (f64::NEG_INFINITY, false);
+            let (mut last, mut slack): (Option<&Assumption>, f64) = (None, f64::INFINITY);
             for goal in goals {
-                let (violation, slack) = (goal.violation_at(x, y), goal.slack_at(x, &mut self.slope));
+                let violation = goal.violation_at(x, y);
+                if violation <= best.0.min(0.0) {
+                    // However far inside the guard: neither better than another claim nor violated.
+                    continue;
+                }
+                // Claims about one class have one guard, and stand together.
+                if !last.is_some_and(|last| last.has_guard_of(goal)) {
+                    slack = goal.slack_at(x, &mut self.slope);
+                }
+                last = Some(goal);
                 best = (best.0.max(Assumption::merit(violation, slack)), best.1 || (violation > 0.0 && slack >= 0.0));
             }
             self.merits.push(best);
