@@ -250,9 +250,10 @@ mod tests {
             workspace.evaluate_coefficients(&placed, &assumption, &singles);
             let varying = &restriction.inputs.neurons;
             assert_eq!(varying.len(), 8, "5 that vary fill one register with 3 others");
-            seen.push(match restricted {
-                true => workspace.inputs.clone(),
-                false => workspace.inputs.chunks_exact(24).flat_map(|a| varying.iter().map(|&i| a[i])).collect(),
+            seen.push(if restricted {
+                workspace.inputs.clone()
+            } else {
+                workspace.inputs.chunks_exact(24).flat_map(|a| varying.iter().map(|&i| a[i])).collect()
             });
             workspace.ascend(&placed, &assumption, &mut singles, 0.02, step);
         }

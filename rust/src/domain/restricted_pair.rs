@@ -112,7 +112,9 @@ pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]], (inputs, at):
         return;
     }
     let mut left_out = vec![true; whole.inputs()];
-    inputs.iter().for_each(|&i| left_out[i] = false);
+    for &i in inputs {
+        left_out[i] = false;
+    }
     let fixed: Vec<(usize, f64)> = at.iter().copied().enumerate().filter(|&(i, _)| left_out[i]).collect();
     let rows = neurons.first().copied().unwrap_or(&outputs[..]);
     let fix = |bias: &mut Vec<f64>, whole_bias: &[f64], tile: &Tile| {
