@@ -185,19 +185,24 @@ def scatter_nd(g: Builder) -> None:
     add(g, "ScatterND", [v, g.constant(places.astype(np.int64)), updates])
 
 
-def scatter_elements(g: Builder) -> None:
-    v = g.operand(floats=True)
-    shape = sample_of(v).shape
-    if not shape or 0 in shape:
-        return
-    axis = g.whole(-len(shape), len(shape) - 1)
-    sizes = [d if g.chance(0.9) else g.whole(1, d) for d in shape]
-    sizes[axis] = g.whole(1, shape[axis])
-    order = g.rng.permuted(np.broadcast_to(np.arange(shape[axis]), (*np.delete(sizes, axis), shape[axis])), axis=-1)
-    places = np.moveaxis(order[..., : sizes[axis]], -1, axis)
-    attributes = {} if axis == 0 and g.chance(0.5) else {"axis": axis}
-    updates = g.constant(g.floats(places.shape), sample_of(v).dtype)
-    add(g, "ScatterElements", [v, g.constant(places.astype(g.one([np.int32, np.int64]))), updates], **attributes)
+def scatter_elements(kind: str) -> Generator:
+    """ScatterElements, or what opsets 9 and 10 call so."""
+
+    def made(g: Builder) -> None:
+        v = g.operand(floats=True)
+        shape = sample_of(v).shape
+        if not shape or 0 in shape:
+            return
+        axis = g.whole(-len(shape), len(shape) - 1)
+        sizes = [d if g.chance(0.9) else g.whole(1, d) for d in shape]
+        sizes[axis] = g.whole(1, shape[axis])
+        order = g.rng.permuted(np.broadcast_to(np.arange(shape[axis]), (*np.delete(sizes, axis), shape[axis])), axis=-1)
+        places = np.moveaxis(order[..., : sizes[axis]], -1, axis)
+        attributes = {} if axis == 0 and g.chance(0.5) else {"axis": axis}
+        updates = g.constant(g.floats(places.shape), sample_of(v).dtype)
+        add(g, kind, [v, g.constant(places.astype(g.one([np.int32, np.int64]))), updates], **attributes)
+
+    return made
 
 
 def reverse_sequence(g: Builder) -> None:
@@ -241,7 +246,8 @@ FUNCTIONS: dict[str, Generator] = {
     "ReduceMin": reduce("ReduceMin"),
     "ReduceSum": reduce("ReduceSum"),
     "ReverseSequence": reverse_sequence,
-    "ScatterElements": scatter_elements,
+    "Scatter": scatter_elements("Scatter"),
+    "ScatterElements": scatter_elements("ScatterElements"),
     "ScatterND": scatter_nd,
     "Tile": tile,
     "Trilu": trilu,
