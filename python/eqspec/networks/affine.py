@@ -28,12 +28,14 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import constants, names
 from eqspec.networks import enclosure as en
 from eqspec.networks import matrices as mx
-from eqspec.networks.curves import Curves
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import Combine, Dense, Indices, Matrix, Selection, Tiled, check_size, check_value
 from eqspec.networks.names import Names
 from eqspec.networks.program import Function
 from eqspec.networks.units import Units
+
+_SIGN = Curves.all(Curve("sign"))
 
 MOST_WRITTEN_OUT = 1 << 20
 """A selection of plain units is written out as a matrix of up to so many entries, to stay in a chain of layers."""
@@ -332,6 +334,16 @@ def negate(value: Affine) -> Affine:
     """-value, exact."""
     parts = tuple(Part(part.units, mx.negated(part.matrix)) for part in value.parts)
     return named(Affine(parts, en.negate(value.bias), roundings=value.roundings), "negate", value)
+
+
+def opposite(value: Affine) -> Affine:
+    """1 - value, of a truth value."""
+    return shift(negate(value), en.exactly(1.0))
+
+
+def is_larger(first: Affine, second: Affine) -> Affine:
+    """Whether first > second, entry by entry: 0 or 1, new units."""
+    return relu(curve(add(first, negate(second)), _SIGN))
 
 
 def add(first: Affine, second: Affine) -> Affine:

@@ -32,7 +32,7 @@ from eqspec.vnnlib import assignments, float32_asserts
 from eqspec.vnnlib.assignments import Assignment
 from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.importing import Imported, import_query
-from eqspec.vnnlib.network_binding import Subject
+from eqspec.vnnlib.network_binding import Reader, Subject
 from eqspec.vnnlib.query import Query
 from eqspec.vnnlib.readable_inputs import readable
 from eqspec.vnnlib.reading import Read, read_file
@@ -82,29 +82,37 @@ def answer(
     """
     began = perf_counter()
     deadline = None if timeout is None else began + timeout
+    read = lru_cache(maxsize=None)(read_network)
     options = Options(threads=threads, memory=memory, weaken=False)
     asked = read_file(path)
     if as_real or not _declares_float32(asked.query):
-        return _answered(asked, None, files, options, deadline)
-    both = float32_asserts.read_both_ways(path)
-    asserted = float32_asserts.demanding(*(read.query for read in both))
+        return _answered(asked, None, (files, read), options, deadline)
+    rounded = read_file(path, float32_asserts.float32)
+    asserted = float32_asserts.demanding(asked.query, rounded.query)
     named = tuple(d for d in asked.warnings if d.code != "W604")  # which says that it is read as real
-    wide = [Read(query, named) for query in float32_asserts.widened(*(read.query for read in both))]
+    wide = [Read(query, named) for query in float32_asserts.widened(asked.query, rounded.query)]
     found: list[Answered] = []
     for number, query in enumerate(wide):
         now = perf_counter()
         until = None if deadline is None else now + max(0.0, deadline - now) / (len(wide) - number)
-        found.append(_answered(query, asserted, files, options, until))
+        found.append(_answered(query, asserted, (files, read), options, until))
         if found[-1].answer is Answer.SAT or found[-1].interrupted:
             return found[-1]
     return next((one for one in found if one.answer is not Answer.UNSAT), found[0])
 
 
 def _answered(
-    asked: Read, asserted: Query | None, files: Mapping[str, Path], options: Options, deadline: float | None
+    asked: Read,
+    asserted: Query | None,
+    networks: tuple[Mapping[str, Path], Reader],
+    options: Options,
+    deadline: float | None,
 ) -> Answered:
-    """The answer to what was read; over float32 if an assignment has to meet what is `asserted` then."""
-    read = lru_cache(maxsize=None)(read_network)
+    """The answer to what was read; over float32 if an assignment has to meet what is `asserted` then.
+
+    `networks` are the files by name, and what reads them.
+    """
+    files, read = networks
     try:
         made = import_query(asked, files, network_reader=read, answering=True)
     except SpecError as problem:

@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
 from eqspec.errors import InputError
 from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib.query import All, Assertion, Comparison, Formula, Query, Some, compare
-from eqspec.vnnlib.reading import Read, read_file
 
 Point = Sequence[Fraction]
 
@@ -45,11 +43,6 @@ def _to_odd(number: Fraction) -> float:
     if not np.isfinite(near) or Fraction(near) == number or int(np.float64(near).view(np.int64)) & 1:
         return near
     return float(np.nextafter(near, np.inf if number > Fraction(near) else -np.inf))
-
-
-def read_both_ways(path: Path) -> tuple[Read, Read]:
-    """A file with its literals as they are written, and as the float32 numbers next to them."""
-    return read_file(path), read_file(path, float32)
 
 
 def widened(written: Query, rounded: Query) -> tuple[Query, ...]:

@@ -70,7 +70,7 @@ def reaches(x: Affine, y: Affine, *, strictly: bool) -> Affine | None:
     value = af.rearrange(functions.argument(x), lambda p: p.reshape(-1))
     if not strictly and not place.any():
         rest = functions.maximum_of(value, np.where(own, NONE, groups))
-        made = _opposite(af.relu(af.curve(af.add(rest, af.negate(value)), _SIGN)))
+        made = af.opposite(af.is_larger(rest, value))
     elif (groups == NONE).any():
         return None
     else:
@@ -83,13 +83,7 @@ def _counted(value: Affine, others: Indices, place: Indices, *, strictly: bool) 
     width = others.shape[1]
     beside = af.rearrange(value, lambda _: others)
     here = af.rearrange(value, lambda p: np.repeat(p[:, None], width, axis=1))
-    a, b = (here, beside) if strictly else (beside, here)
-    larger = af.relu(af.curve(af.add(a, af.negate(b)), _SIGN))
-    counted = _opposite(larger) if strictly else larger
+    counted = af.opposite(af.is_larger(here, beside)) if strictly else af.is_larger(beside, here)
     total = af.rearrange(products.matmul(counted, en.exactly(np.ones((width, 1)))), lambda p: p.reshape(-1))
     most = place.astype(np.float64) + (-0.5 if strictly else 0.5)
-    return af.scale(_opposite(af.curve(af.shift(total, en.exactly(-most)), _SIGN)), en.exactly(0.5))
-
-
-def _opposite(x: Affine) -> Affine:
-    return af.shift(af.negate(x), en.exactly(1.0))
+    return af.scale(af.opposite(af.curve(af.shift(total, en.exactly(-most)), _SIGN)), en.exactly(0.5))

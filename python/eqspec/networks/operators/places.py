@@ -48,7 +48,7 @@ def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) 
         first, second = second, first
     a, b = (af.rearrange(rows, lambda _, at=flat[:, side]: at) for side in (first, second))  # type: ignore[misc]
     # Behind the other of a pair, the one that goes before where they are equal is only if the other is larger.
-    behind = af.relu(af.curve(af.add(b, af.negate(a)), _SIGN))
+    behind = af.is_larger(b, a)
     if not len(first):
         return af.constant(call.given, en.exactly(np.ones((runs, count, size))))
     found = np.bincount(second, minlength=size).astype(np.float64)
