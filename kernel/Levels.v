@@ -171,7 +171,9 @@ Proof.
   - pose proof (signs_ok (rounding g)) as [NA NB]. destruct (halves (rounding g)) as [a b]. cbn [fst snd] in *.
     rewrite opp_IZR.
     pose proof (half_ok a (Zpos (size g))) as GA. pose proof (half_ok (- b) (Zpos (size g))) as GB. fold s in GA, GB.
-    rewrite opp_IZR in GB. destruct E as [-> | [_ ->]]; nra.
+    rewrite opp_IZR in GB.
+    assert (A0 : s * IZR a <= 0) by nra. assert (B0 : 0 <= s * IZR b) by nra.
+    apply (Rmult_le_compat_l s) in H1, H2; [| lra | lra]. destruct E as [-> | [_ ->]]; lra.
 Qed.
 
 Theorem low_error_ok c p l u w : sound c = true -> IZR l <= w <= IZR u ->

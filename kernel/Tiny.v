@@ -54,8 +54,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_clip.
 
@@ -78,8 +78,8 @@ Definition records := [
   RAssume 0%nat;
   RVoid 0%nat 1%nat;
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_confident.
 
@@ -107,8 +107,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (7864320)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (8493466)%Z; Hint (75497472)%Z (0)%Z (0)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_constraint.
 
@@ -152,8 +152,8 @@ Definition records := [
   RBound 2%nat 1%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-1514610)%Z (0)%Z (0)%Z; Hint (0)%Z (-13421773)%Z (0)%Z (0)%Z])];
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-6854295)%Z; Hint (-33554432)%Z (0)%Z (-539964)%Z (2216308)%Z; Hint (-67108864)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-54868705)%Z (0)%Z (-1052732)%Z (13717176)%Z; Hint (-14001379)%Z (1443592)%Z (0)%Z (1312629)%Z; Hint (-155869839)%Z (0)%Z (-1695623)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_deep.
 
@@ -175,8 +175,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (109051904)%Z (0)%Z (0)%Z (-9087659)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-5505024)%Z; Hint (-125829120)%Z (0)%Z (-755592)%Z (6553600)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_distance.
 
@@ -233,8 +233,8 @@ Definition records := [
   RBound 0%nat 2%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-201326592)%Z (0)%Z (-393216)%Z (0)%Z; Hint (-201326592)%Z (0)%Z (-360448)%Z (12582912)%Z; Hint (33554432)%Z (0)%Z (0)%Z (-2097152)%Z])];
   RBound 0%nat 3%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (-13281963)%Z (0)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_first.
 
@@ -245,8 +245,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-125829120)%Z (0)%Z (-201649)%Z (3932160)%Z; Hint (-134217728)%Z (0)%Z (0)%Z (8388608)%Z; Hint (-41943040)%Z (0)%Z (0)%Z (1310720)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_inequality.
 
@@ -276,8 +276,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (1048576)%Z (0)%Z (1048576)%Z; Hint (50331648)%Z (-1048576)%Z (0)%Z (-6291456)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_leaky.
 
@@ -289,8 +289,8 @@ Definition records := [
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (16777216)%Z (0)%Z (0)%Z (-16777216)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-4194304)%Z])];
   RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (4194304)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_levels.
 
@@ -312,8 +312,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-134217728)%Z (0)%Z (-524288)%Z (8388608)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_manhattan.
 
@@ -332,8 +332,8 @@ Definition records := [
   RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (-33554432)%Z (0)%Z (0)%Z (10635365)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
   RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (33554432)%Z (0)%Z (0)%Z (-12283703)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_runs.
 
@@ -387,8 +387,8 @@ Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-6291456)%Z; Hint (125829120)%Z (1048576)%Z (0)%Z (15728640)%Z])];
   RDone].
-Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
-Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_size.
 
