@@ -23,7 +23,7 @@ from eqspec.networks import Model, as_network
 from eqspec.property import Confidence, Epsilon, Margin, Norm, Number, Property, Top1
 from eqspec.report import failure
 from eqspec.tasks.result import Result
-from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.verdict import Reason, Verdict
 
 __all__ = [
     "DifferentError", "NotExpectedError", "UndecidedError", "VacuousError", "assert_equivalent", "assert_spec",
@@ -104,6 +104,7 @@ def assert_equivalent(
         InputError: when something given cannot be used; exactly one of `eps`, `top1`, `confidence` and `margin` is to
             be given.
         NetworkError: when a network cannot be used.
+        KeyboardInterrupt: when Ctrl-C stopped the search; what was proved is kept, as by `verify`.
     """
     __tracebackhide__ = _of_ours
     claim = _claim(eps, norm, top1=top1, confidence=confidence, margin=margin)
@@ -122,6 +123,8 @@ def assert_equivalent(
         threads=threads,
         cache=cache,
     )
+    if result.reason is Reason.INTERRUPTED:  # a failed assertion would let pytest go on with the next test
+        raise KeyboardInterrupt
     if error := _failed(result):
         raise error
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from eqspec import InputError, Verdict
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason
 from eqspec.testing import (
     DifferentError,
     NotExpectedError,
@@ -153,6 +155,18 @@ def test_a_run_that_was_stopped_is_no_success(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt):
         assert_spec(path, cache=False)
     assert len(names) == 2
+
+
+def test_a_search_that_was_stopped_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core ends a search on Ctrl-C with what it has proved; pytest has to see the interrupt."""
+    task, run = hard(), Runner.run
+
+    def stopped(*given: Any) -> Result:
+        return replace(run(*given), reason=Reason.INTERRUPTED)
+
+    monkeypatch.setattr(Runner, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        assert_equivalent(task.reference, task.candidate, 1.0, eps=9, timeout=0, cache=False)
 
 
 def test_params_of_a_spec_are_given(tmp_path: Path) -> None:
