@@ -24,6 +24,7 @@ from onnx import TensorProto
 from ..functions import BENT
 from ..rounding import Array, Refused
 from . import affine, bends, einsum, formulas, quantisers, statistics, truth, unary
+from .output import chosen, needed
 from .picking import PICKING, picked
 from .plain import QONNX, STORED, numbers_of, plain
 from .program import Operand, Program
@@ -38,9 +39,12 @@ WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": n
 """The types of casts, and of constants that are no tensors."""
 
 
-def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None) -> tuple[Value, bool]:
+def run(
+    content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None, output: str | None = None
+) -> tuple[Value, bool, str | None]:
     """What comes out of a network that is given a value, and whether a Softmax at its end was set aside.
 
+    The name of the output is told where a file has several values that could be one, or the task has chosen it.
     With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind.
     """
     graph, opset = plain(content)
@@ -66,10 +70,11 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
     def computed(name: str) -> Value:
         return program.value(real([read(name)], 0))
 
-    end, result = tail(graph, opset), graph.output[0].name
+    result = chosen(graph, output)
+    end, named = tail(graph, opset, result), result if output or len(graph.output) > 1 else None
     scores = result if end is None else end.scores
     levels: dict[str, quantisers.Levels] = {}
-    values = _given(program, value, graph, tensors, _needed(graph, result), levels, ends)
+    values = _given(program, value, graph, tensors, needed(graph, result), levels, ends)
     for node in _making(graph, scores, result, lambda: end is not None and end.is_over_all(computed(scores))):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
@@ -131,30 +136,21 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
         if result not in levels:
             raise Refused("its output is no quantiser's, and integers are dequantised")
         scale, zero = (np.array(one) for one in ends.output)
-        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False
+        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False, named
     if end is None or not end.is_over_all(computed(scores)):
-        return computed(result), False
+        return computed(result), False, named
     if end.of == "all":
-        return computed(scores), True
+        return computed(scores), True, named
     other, score = np.zeros(1), computed(scores)
-    return program.stacked([other, score] if end.of == "second" else [score, other]), True
+    return program.stacked([other, score] if end.of == "second" else [score, other]), True, named
 
 
 def _making(graph: onnx.GraphProto, first: str, then: str, enough: Callable[[], bool]) -> Iterator[onnx.NodeProto]:
     """The nodes that one value depends on, and those of another unless the first one is enough."""
-    early, late = _needed(graph, first), _needed(graph, then)
+    early, late = needed(graph, first), needed(graph, then)
     yield from (node for node in graph.node if early & set(node.output))
     if not enough():
         yield from (node for node in graph.node if late & set(node.output) and not early & set(node.output))
-
-
-def _needed(graph: onnx.GraphProto, wanted: str) -> set[str]:
-    """The names that a value depends on, where nodes stand behind those that they read."""
-    found = {wanted}
-    for node in reversed(graph.node):
-        if found & set(node.output):
-            found |= {name for name in node.input if name}
-    return found
 
 
 def _given(
