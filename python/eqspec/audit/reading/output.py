@@ -29,16 +29,15 @@ def chosen(graph: onnx.GraphProto, name: str | None) -> str:
             raise Refused(f"nothing in it is called {label(name)}, which the task takes for its output")
         return name
     if len(named) == 1:
-        return named[0]
+        return str(named[0])
     left = [o for o in graph.output if o.type.tensor_type.elem_type not in _LABELS or made.get(o.name) == "ZipMap"]
-    stored = {tensor.name for tensor in graph.initializer}
-    given = {value.name for value in graph.input} - stored
+    given = {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
     if len(left) > 1:
         left = [o for o in left if not {made[n] for n in needed(graph, o.name) if n in made} <= _HANDING_ON]
         left = left if all(needed(graph, o.name) & given for o in left) else []
     if len(left) != 1:
         raise Refused("it has several outputs, and the task does not name the one that it is about")
-    return left[0].name
+    return str(left[0].name)
 
 
 def needed(graph: onnx.GraphProto, wanted: str) -> set[str]:

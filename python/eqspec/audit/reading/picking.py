@@ -120,10 +120,8 @@ def _blocks(kind: str, a: Array, b: int, mode: bytes) -> Array:
     result = np.empty((n, deep, h * b, w * b), a.dtype)
     for i in range(b):
         for j in range(b):
-            first = i * b + j
-            result[:, :, i::b, j::b] = (
-                a[:, first * deep : (first + 1) * deep] if mode == b"DCR" else a[:, first :: b * b]
-            )
+            n = i * b + j
+            result[:, :, i::b, j::b] = a[:, n * deep : (n + 1) * deep] if mode == b"DCR" else a[:, n :: b * b]
     return result
 
 
