@@ -88,6 +88,16 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
         {"q": np.array([4.0, 0.25, 16.0, 1.0], np.float32)},
         13,
     ),
+    "reciprocal of a constant": (
+        [node("Reciprocal", ["q"], "r"), node("Mul", ["x", "r"], "y")],
+        {"q": np.array([4.0, 0.25, 16.0, -1.0], np.float32)},
+        13,
+    ),
+    "scatter of old": (
+        [node("Scatter", ["c", "i", "x"], "y", axis=1)],
+        {"c": np.zeros((1, 6), np.float32), "i": np.array([[4, 0, 5, 1]])},
+        9,
+    ),
     "cast to double and back": (
         [
             node("Cast", ["x"], "d", to=TensorProto.DOUBLE),

@@ -30,9 +30,9 @@ def elementwise(program: Program, operator: str, operands: Sequence[Operand]) ->
         if len(constants) < len(operands):
             return program.added(*operands)
         return effort.done(lambda *several: sum(several), *constants)
-    if operator == "Sqrt":
+    if operator in ("Reciprocal", "Sqrt"):
         assert not isinstance(operands[0], Value)
-        return effort.done(np.sqrt, operands[0])
+        return effort.done(np.sqrt if operator == "Sqrt" else lambda v: 1 / v, operands[0])
     a, b = operands
     if not isinstance(a, Value) and not isinstance(b, Value):
         return effort.done(ELEMENTWISE[operator], a, b)

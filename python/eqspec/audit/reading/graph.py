@@ -130,7 +130,7 @@ def run(
             done = unary.computed(program, operator, operands[0], attributes, exponent)
         elif operator == "Neg":
             done = program.negative(real(operands, 0))
-        elif operator in ("Sqrt", "Sum") or operator in affine.ELEMENTWISE:
+        elif operator in ("Reciprocal", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
             done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
         elif operator == "Einsum":
             done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])

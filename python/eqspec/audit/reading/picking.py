@@ -17,8 +17,8 @@ from .program import Operand, Program
 from .value import Value
 
 PICKING = {"Compress", "DepthToSpace", "GatherElements", "GatherND", "ReverseSequence", "ScatterElements", "ScatterND"}
-PICKING |= {"SpaceToDepth", "Tile", "Trilu", "Where"}
-_TWO = {"ScatterElements": (0, 2), "ScatterND": (0, 2), "Where": (1, 2)}
+PICKING |= {"Scatter", "SpaceToDepth", "Tile", "Trilu", "Where"}
+_TWO = {"Scatter": (0, 2), "ScatterElements": (0, 2), "ScatterND": (0, 2), "Where": (1, 2)}
 """Those of two values, and which of the operands these are."""
 
 
