@@ -60,7 +60,7 @@ def test_what_says_nothing_is_left_alone_as_the_reader_does(name: str, tmp_path:
     assert [low for low, _ in values_at(own, point)] == [low for low, _ in read_network(path).evaluate_exact(point)]
 
 
-TWO = [("y", FLOAT), ("r", FLOAT)]
+TWO: list[Output] = [("y", FLOAT), ("r", FLOAT)]
 SUM = node("Add", ["one", "one"], "two")
 UNCHOSEN: dict[str, tuple[list[NodeProto], list[Output]]] = {
     "two that count": (NODES, TWO),

@@ -116,7 +116,8 @@ def test_a_recurrent_pair_has_a_certificate_of_its_own_claim_alone(kind: str, tm
         (tmp_path / str(number)).mkdir()
         weights = {**constants, "w": constants["w"] * np.float32(scale)}
         paths.append(saved(tmp_path / str(number), model(again, weights, [2, 1, 3])))
-    made = task(*map(read_network, paths), Epsilon(Fraction(1)), [Fraction(-1, 16)] * 6, [Fraction(1, 16)] * 6)
+    first, second = map(read_network, paths)
+    made = task(first, second, Epsilon(Fraction(1)), [Fraction(-1, 16)] * 6, [Fraction(1, 16)] * 6)
     _, certificate = certify(made, tmp_path)
     assert certificate is not None
     assert certificate.reason is None
@@ -239,6 +240,11 @@ WRAPPED: dict[str, tuple[list[NodeProto], Constants]] = {
     "a sum that wraps": ([node("Add", ["a", "a"], "c")], {"a": np.array([2**31 - 1], np.int32)}),
     "a product": ([node("Mul", ["a", "a"], "c")], {"a": np.array([2**20])}),
     "a product of sizes": ([node("ReduceProd", ["a"], "c")], {"a": np.array([2**20, 2**20, 2**20, 2**4])}),
+    "a sum of no axes": ([node("ReduceSum", ["a"], "c", noop_with_empty_axes=1)], {"a": np.array([1, 2, 3, 4])}),
+    "a sum of no axes, given": ([node("ReduceSum", ["a", "e"], "c")], {
+        "a": np.array([1, 2]), "e": np.zeros(0, np.int64),
+    }),
+    "a sum along no axis": ([node("ReduceSum", ["a", "e"], "c")], {"a": np.array([1, 2]), "e": np.array([1])}),
     "numbers that are too large": ([node("Sub", ["a", "a"], "c")], {"a": np.array([2**40])}),
     "a quotient by zero": ([node("Div", ["a", "b"], "c")], {"a": np.array([1]), "b": np.array([0])}),
     "a remainder by zero": ([node("Mod", ["a", "b"], "c")], {"a": np.array([1]), "b": np.array([0])}),

@@ -63,7 +63,8 @@ def _held(one: Array) -> Array:
 
 def _reduced(operator: str, given: list[Array], attributes: Mapping[str, Any]) -> Array:
     axes = whole(given, 1) if len(given) > 1 else attributes.get("axes")
-    if given[0].ndim != 1 or (axes is not None and list(axes) not in ([0], [-1])) or not given[0].size:
+    every = not attributes.get("noop_with_empty_axes", 0) if axes is None else list(axes) in ([0], [-1])
+    if given[0].ndim != 1 or not every or not given[0].size:
         raise Refused(f"a {operator} of integers along several axes, or of none")
     total = OPERATORS[operator](given[0].astype(object))
     return np.array([total] if attributes.get("keepdims", 1) else total, object)

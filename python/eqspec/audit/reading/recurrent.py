@@ -99,7 +99,7 @@ def computed(
     if program.kind.rounds or not set(attributes) <= _READ or attributes.get("layout", 0):
         raise Refused(f"the auditor does not read {operator} in float32, or with limits, parameters or coupled gates")
     x, _, _, b, lengths, h0, c0, p = list[Any](operands) + [None] * (8 - len(operands))
-    turned, gates = _TURNED.get(attributes.get("direction", b"forward")), GATES[operator]
+    lstm, turned, gates = operator == "LSTM", _TURNED.get(attributes.get("direction", b"forward")), GATES[operator]
     if x is None or len(x.shape) != 3 or turned is None or p is not None:
         raise Refused(f"{operator} of what is no sequence, in no direction, or with peepholes")
     value, weight, again = program.value(x), constants(operands, 1), constants(operands, 2)
@@ -128,9 +128,8 @@ def computed(
         ends, cells = [*ends, every[-1]], [*cells, c]
         states += every[:: -1 if backwards else 1]
     found = program.stacked(states).reshaped((count, length, batch, hidden))
-    lasts = [ends, cells] if operator == "LSTM" else [ends]
-    by_step = program.taken(found, found.places.swapaxes(0, 1))
-    return [by_step, *(program.stacked(last).reshaped((count, batch, hidden)) for last in lasts)]
+    found = program.taken(found, found.places.swapaxes(0, 1))
+    return [found, *(program.stacked(last).reshaped((count, batch, hidden)) for last in (ends, cells)[: 1 + lstm])]
 
 
 def _begin(program: Program, given: Operand | None, d: int, shape: tuple[int, ...]) -> Operand:
