@@ -89,7 +89,7 @@ def _spoiled(found: Judgement, network: Network | NetworkError, content: bytes, 
     if isinstance(network, Network):
         return _complain(found, f"read although spoiled: {spoiled}")
     try:
-        _audited(content, size, 1).steps()
+        audited(content, size, 1).steps()
     except Refused as reason:
         if not re.search(r"it has \d+ outputs, the task 1", str(reason)):
             return found
@@ -98,7 +98,8 @@ def _spoiled(found: Judgement, network: Network | NetworkError, content: bytes, 
     return _complain(found, f"the auditor reads it although spoiled: {spoiled}")
 
 
-def _audited(content: bytes, inputs: int, outputs: int) -> File:
+def audited(content: bytes, inputs: int, outputs: int) -> File:
+    """A file as the auditor takes it, over the reals."""
     one, none = ((Fraction(c),) * inputs for c in (1, 0))
     return File("m.onnx", content, Number, one, none, (0.0,) * inputs, False, outputs)
 
@@ -210,7 +211,7 @@ def _judge_auditor(
     else:
         size, outputs = inputs[0].size, 1
     try:
-        file = _audited(content, size, outputs)
+        file = audited(content, size, outputs)
         file.steps()
     except Refused:
         found.traits.append("refused by the auditor")

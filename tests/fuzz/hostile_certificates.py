@@ -206,6 +206,21 @@ def _table(operator: str, dtype: Any) -> bytes:
     return content
 
 
+def _range(count: int) -> bytes:
+    nodes = [node("Range", ["a", "b", "c"], "r"), node("Gather", ["r", "a"], "i"), node("Gather", ["x", "i"], "y")]
+    numbers = {"a": np.array(0), "b": np.array(count), "c": np.array(1)}
+    content: bytes = model(nodes, numbers, [1, 2]).SerializeToString()
+    return content
+
+
+def _sequence(length: int, hidden: int) -> bytes:
+    """A cell with few weights that is written out many times."""
+    weights = {"w": np.ones((1, 4 * hidden, 1), np.float32), "r": np.ones((1, 4 * hidden, hidden), np.float32)}
+    nodes = [node("LSTM", ["x", "w", "r"], "y", hidden_size=hidden)]
+    content: bytes = model(nodes, weights, [length, 1, 1]).SerializeToString()
+    return content
+
+
 def _declared(dims: tuple[int, ...]) -> bytes:
     proto = model([node("MatMul", ["x", "w"], "y")], {"w": np.ones((2, 2), np.float32)}, [1, 2])
     del proto.graph.initializer[0].dims[:]
@@ -377,6 +392,13 @@ CERTIFICATES: dict[str, Callable[[Path], bytes]] = {
     "a table of products of whole numbers": _network(lambda: _table("Mul", np.int64)),
     "a table by a product of matrices": _network(lambda: _table("MatMul", np.int64)),
     "a table of sums": _network(lambda: _table("Add", np.float64)),
+    "a table of comparisons of whole numbers": _network(lambda: _table("Less", np.int64)),
+    "a range of two thousand million": _network(lambda: _range(2**31 - 1)),
+    "a cell for fifty thousand steps": _network(lambda: _sequence(50_000, 1), 50_000),
+    "a wide cell for some steps": _network(lambda: _sequence(400, 400), 400),
+    "an output that is no text": told(_set("reference", "output", to=["y"])),
+    "an output with a long name": told(_set("reference", "output", to="y" * 5000)),
+    "an output that is not there": told(_set("reference", "output", to="x\u202ey")),
     "gathered and gathered again": _network(_gathered),
     "an nnet of many numbers": _network(lambda: b"1," * 20_000_000, name="h.nnet"),
     "an nnet of many lines": _network(lambda: b"1\n" * 20_000_000, name="h.nnet"),

@@ -70,7 +70,8 @@ def audited(
     for role, file in zip(("reference", "candidate"), files, strict=True):
         given = "raw" if asked[role]["takes"] == "raw" else "normalised"
         softmax = "; it ends in a Softmax, and its outputs here are what goes into that" if file.softmax else ""
-        said.append((role, f"{label(file.path, 500)}, given {given} inputs{softmax}"))
+        output = "" if file.named is None else f", of its outputs {label(file.named)}"
+        said.append((role, f"{label(file.path, 500)}{output}, given {given} inputs{softmax}"))
         said += [(role, text) for text in _ends(asked[role])]
         said.append(("sha256", asked[role]["sha256"]))
     if asked["reference"]["sha256"] == asked["candidate"]["sha256"]:

@@ -88,6 +88,16 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
         {"q": np.array([4.0, 0.25, 16.0, 1.0], np.float32)},
         13,
     ),
+    "reciprocal of a constant": (
+        [node("Reciprocal", ["q"], "r"), node("Mul", ["x", "r"], "y")],
+        {"q": np.array([4.0, 0.25, 16.0, -1.0], np.float32)},
+        13,
+    ),
+    "scatter of old": (
+        [node("Scatter", ["c", "i", "x"], "y", axis=1)],
+        {"c": np.zeros((1, 6), np.float32), "i": np.array([[4, 0, 5, 1]])},
+        9,
+    ),
     "cast to double and back": (
         [
             node("Cast", ["x"], "d", to=TensorProto.DOUBLE),
@@ -146,7 +156,7 @@ def refused(nodes: list[NodeProto], constants: Constants, folder: Path, words: s
         (2.0, TensorProto.INT64, "other types"),
         ((1 << 24) + 1, TensorProto.FLOAT, "type that does not hold it"),
         ((1 << 53) + 1, TensorProto.DOUBLE, "type that does not hold it"),
-        (3, TensorProto.BOOL, "other types"),
+        (3, TensorProto.BOOL, "integers are only"),
     ],
 )
 @pytest.mark.parametrize("read", [Number, Float32])
@@ -197,7 +207,6 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def test_numbers_and_integers_are_not_joined(tmp_path: Path) -> None:
     refused([node("Concat", ["x", "i"], "y", axis=1)], {"i": np.ones((1, 1), np.int64)}, tmp_path, "a Concat")
-    refused([node("Neg", ["i"], "n"), node("Gather", ["x", "n"], "y")], {"i": whole(1)}, tmp_path, "integers are only")
     refused([node("Sum", ["x", "i"], "y")], {"i": whole(1)}, tmp_path, "integers are only")
 
 

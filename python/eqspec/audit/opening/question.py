@@ -94,6 +94,10 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         for name, words in (("takes", ("raw", "normalised")), ("gives", ("logits", "probabilities")))
     )
     made = {"path": path, "sha256": digest, "takes": takes, "gives": gives}
+    if "output" in data:
+        if not isinstance(data["output"], str) or not 0 < len(data["output"]) <= 4096:
+            raise Refused(f"{role}.output is no name of an output")
+        made["output"] = data["output"]
     return {**made, "dequantised": _ends(data, role)} if "dequantised" in data else made
 
 
@@ -117,7 +121,7 @@ def _integers(given: Any, where: str) -> dict[str, Any]:
     return {"scale": str(scale), "zero": one["zero"]}
 
 
-_ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives", "output": "an output that is chosen by its name"}
+_ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives"}
 """Fields with which a network is another function than the auditor makes of its file."""
 
 

@@ -20,22 +20,19 @@ from .windows import AROUND, windows
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract,
 }  # fmt: skip
-AFFINE = "the auditor does not read products of two matrices that vary"
 
 
 def elementwise(program: Program, operator: str, operands: Sequence[Operand]) -> Operand:
-    """Sums, differences, products and quotients, negatives, and roots of constants."""
+    """Sums, differences, products and quotients, and roots of constants."""
     effort = program.effort
-    if operator == "Neg":
-        return program.negative(operands[0])
     if operator == "Sum":
         constants = [one for one in operands if not isinstance(one, Value)]
         if len(constants) < len(operands):
             return program.added(*operands)
         return effort.done(lambda *several: sum(several), *constants)
-    if operator == "Sqrt":
+    if operator in ("Reciprocal", "Sqrt"):
         assert not isinstance(operands[0], Value)
-        return effort.done(np.sqrt, operands[0])
+        return effort.done(np.sqrt if operator == "Sqrt" else lambda v: 1 / v, operands[0])
     a, b = operands
     if not isinstance(a, Value) and not isinstance(b, Value):
         return effort.done(ELEMENTWISE[operator], a, b)
@@ -121,11 +118,7 @@ def convolved(
 ) -> Operand:
     """A convolution of any number of axes: kernels (O, C / groups, *kernel)."""
     groups, kernel = attributes.get("group", 1), weight.shape[2:]
-    if (
-        len(x.shape) < 3
-        or len(weight.shape) != len(x.shape)
-        or list(attributes.get("kernel_shape", kernel)) != [*kernel]
-    ):
+    if len(x.shape) < 3 or weight.ndim != len(x.shape) or [*attributes.get("kernel_shape", kernel)] != [*kernel]:
         raise Refused("a convolution of another shape than its value")
     (samples, channels), (outputs, each) = x.shape[:2], weight.shape[:2]
     if groups < 1 or channels != each * groups or outputs % groups or not weight.size:
@@ -134,19 +127,20 @@ def convolved(
     space, taps = seen.shape[2 : -len(kernel)], each * prod(kernel)
     program.effort.name(samples, outputs, prod(space), taps)
     some = seen.reshape(samples, groups, 1, each, prod(space), prod(kernel)).transpose(0, 1, 2, 4, 3, 5)
-    places = np.broadcast_to(
-        some.reshape(samples, groups, 1, prod(space), taps), (samples, groups, outputs // groups, prod(space), taps)
-    )
+    seen = some.reshape(samples, groups, 1, prod(space), taps)
+    places = np.broadcast_to(seen, (samples, groups, outputs // groups, prod(space), taps))
     which = np.broadcast_to(np.arange(outputs)[:, None], (samples, outputs, prod(space)))
     found = program.sums(x, places.reshape(samples, outputs, *space, taps), which.ravel(), weight.reshape(outputs, -1))
+    return _shifted(program, found, bias)
+
+
+def _shifted(program: Program, found: Value, bias: Operand | None) -> Value:
+    """What a convolution gives, with the constant of each of its channels."""
     if bias is None:
         return found
-    if bias.shape != (outputs,):
-        raise Refused("a convolution with constants of another shape")
-    spread = np.asarray(bias).reshape(outputs, *[1] * len(space)) if not isinstance(bias, Value) else None
-    if spread is None:
-        raise Refused(AFFINE)
-    return program.added(found, spread)
+    if isinstance(bias, Value) or bias.shape != found.shape[1:2]:
+        raise Refused("a convolution with constants of another shape, or that vary")
+    return program.added(found, np.asarray(bias).reshape(-1, *[1] * (len(found.shape) - 2)))
 
 
 def averaged(program: Program, x: Value, taps: Array, every: bool, total: bool) -> Value:
@@ -220,12 +214,7 @@ def transposed(
     kernels = weight.reshape(groups, deep, each, prod(kernel)).swapaxes(1, 2).reshape(groups * each, -1)
     which = np.broadcast_to(np.arange(groups * each)[:, None], (samples, groups * each, prod(space)))
     taps = places.reshape(samples, groups * each, *space, deep * prod(kernel))
-    found = program.sums(x, taps, which.ravel(), kernels)
-    if bias is None:
-        return found
-    if isinstance(bias, Value) or bias.shape != (groups * each,):
-        raise Refused("a ConvTranspose with constants of another shape")
-    return program.added(found, np.asarray(bias).reshape(-1, *[1] * axes))
+    return _shifted(program, program.sums(x, taps, which.ravel(), kernels), bias)
 
 
 def accumulated(program: Program, x: Value, along: Operand | None, attributes: Mapping[str, Any]) -> Value:

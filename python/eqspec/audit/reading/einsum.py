@@ -39,9 +39,8 @@ def _axes(equation: str) -> tuple[list[str], str]:
     if not arrow:
         result = "".join(sorted(axis for axis in set(every) if every.count(axis) == 1))
     named = [*terms, result]
-    if not all(term == "" or (term.isalpha() and len(set(term)) == len(term)) for term in named) or set(result) - {
-        *every
-    }:
+    plain = all(term == "" or (term.isalpha() and len(set(term)) == len(term)) for term in named)
+    if not plain or set(result) - set(every):
         raise Refused("an Einsum that names an axis twice, or has an ellipsis")
     return terms, result
 

@@ -33,6 +33,7 @@ class File:
     negated: bool  # where the smallest score decides
     outputs: int
     gives: str | None = None  # "probabilities" where the task sets a Softmax aside, else "logits"; None without a task
+    output: str | None = None  # the name of the one that the task has chosen
     ends: Ends | None = None  # what integers of its inputs and its output stand for, if the claim is about that
 
     def steps(self) -> list[Step]:
@@ -44,9 +45,14 @@ class File:
         """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
         return self.reading()[1]
 
+    @property
+    def named(self) -> str | None:
+        """The output that is read, where the task names it or the file has several."""
+        return self.reading()[2]
+
     @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
-    def reading(self) -> tuple[list[Step], bool]:
-        """Both together."""
+    def reading(self) -> tuple[list[Step], bool, str | None]:
+        """All of it together."""
         try:
             return self._read()
         except Refused as reason:
@@ -68,7 +74,7 @@ class File:
     def _text(self) -> bool:
         return self.path.lower().endswith(".nnet")
 
-    def _read(self) -> tuple[list[Step], bool]:
+    def _read(self) -> tuple[list[Step], bool, str | None]:
         program, n = Program(self.kind, self.sizes), len(self.scale)
         rows, parts = np.arange(n), list(program.units(INPUTS, (n,)).parts)
         if any(c != 1 for c in self.scale) or any(self.shift):
@@ -78,16 +84,16 @@ class File:
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
         given = Value((n,), tuple(parts))
         if self._text:
-            if self.ends:
-                raise Refused("its inputs and outputs are no integers")
-            result, softmax = nnet.run(self.content, program, given), False
+            if self.ends or self.output:
+                raise Refused("its inputs and outputs are no integers, and have no names")
+            result, softmax, named = nnet.run(self.content, program, given), False, None
         else:
-            result, softmax = graph.run(self.content, program, given, self.ends)
+            result, softmax, named = graph.run(self.content, program, given, self.ends, self.output)
         self._check_scores(softmax)
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
         program.step(program.scaled(result, np.array(-1.0)) if self.negated else result)
-        return read_ones(program.steps), softmax
+        return read_ones(program.steps), softmax, named
 
 
 def read_ones(steps: list[Step]) -> list[Step]:
@@ -133,4 +139,7 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
     integers = integer_ends(data["dequantised"]) if "dequantised" in data else None
-    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], integers)
+    outputs = len(space["outputs"])
+    return File(
+        str(path), whole, kind, scale, shift, sizes, negated, outputs, data["gives"], data.get("output"), integers
+    )

@@ -33,12 +33,8 @@ def _of(program: Program, name: str, x: Value) -> Value:
     return unary.applied(program, x, Curve(name))
 
 
-def _negative(program: Program, x: Value) -> Value:
-    return program.scaled(x, np.array(-1.0))
-
-
 def _hyperbolic(program: Program, x: Value, sign: float) -> Value:
-    rising, falling = _of(program, "exp", x), _of(program, "exp", _negative(program, x))
+    rising, falling = _of(program, "exp", x), _of(program, "exp", program.negative(x))
     return program.scaled(program.added(rising, program.scaled(falling, np.array(sign))), _HALF)
 
 
@@ -62,7 +58,7 @@ def _arc(program: Program, x: Value, cosine: bool) -> Value:
 
 def _area_sine(program: Program, x: Value) -> Value:
     sides = []
-    for side in (x, _negative(program, x)):
+    for side in (x, program.negative(x)):
         u = program.step(side, BENT)
         sides.append(_of(program, "log", program.added(u, _root(program, u, 1.0, 1.0))))
     return program.apart(sides[0], sides[1])
@@ -73,7 +69,7 @@ def _area_cosine(program: Program, x: Value) -> Value:
 
 
 def _area_tangent(program: Program, x: Value) -> Value:
-    ends = [_of(program, "log", program.added(one, _ONE)) for one in (x, _negative(program, x))]
+    ends = [_of(program, "log", program.added(one, _ONE)) for one in (x, program.negative(x))]
     return program.scaled(program.apart(ends[0], ends[1]), _HALF)
 
 

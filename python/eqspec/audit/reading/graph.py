@@ -2,8 +2,8 @@
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
 (`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), quantisers, Dropout as
-it is in inference; a Softmax at the end is set aside (`softmax_tail`). Integers are places, sizes and axes, and what
-quantisers make of numbers: nothing is computed with them.
+it is in inference; recurrent cells (`recurrent`); a Softmax at the end is set aside (`softmax_tail`). Integers are
+places, sizes and axes, which may be computed of constants (`integers`), and what quantisers make of numbers.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
 counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the
@@ -23,10 +23,12 @@ from onnx import TensorProto
 
 from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends, einsum, formulas, quantisers, statistics, truth, unary
+from . import affine, bends, einsum, formulas, integers, masks, quantisers, recurrent, statistics, truth, unary
+from .number import Number
+from .output import chosen, needed
 from .picking import PICKING, picked
 from .plain import QONNX, STORED, numbers_of, plain
-from .program import Operand, Program
+from .program import Operand, Program, constants, real
 from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, reduced, whole
 from .softmax_tail import tail
@@ -34,13 +36,17 @@ from .value import Value
 from .windows import AROUND, windows
 
 FLOATS: dict[int, type[np.floating[Any]]] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
+WHOLE: dict[int, Any] = {TensorProto.BOOL: bool, TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
 WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
 """The types of casts, and of constants that are no tensors."""
 
 
-def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None) -> tuple[Value, bool]:
+def run(
+    content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None, output: str | None = None
+) -> tuple[Value, bool, str | None]:
     """What comes out of a network that is given a value, and whether a Softmax at its end was set aside.
 
+    The name of the output is told where a file has several values that could be one, or the task has chosen it.
     With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind.
     """
     graph, opset = plain(content)
@@ -54,7 +60,7 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
             raise Refused("a constant is of a type that the auditor does not read")
         return array.astype(np.float64)
 
-    def read(name: str) -> Operand | None:
+    def read(name: str) -> Any:
         if name in levels:
             raise Refused(f"the integers of the quantiser that makes {name!r} are read by DequantizeLinear alone")
         if name and name not in values:
@@ -66,24 +72,35 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
     def computed(name: str) -> Value:
         return program.value(real([read(name)], 0))
 
-    end, result = tail(graph, opset), graph.output[0].name
+    result = chosen(graph, output)
+    end, named = tail(graph, opset, result), result if output or len(graph.output) > 1 else None
     scores = result if end is None else end.scores
     levels: dict[str, quantisers.Levels] = {}
-    values = _given(program, value, graph, tensors, _needed(graph, result), levels, ends)
+    values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), levels, ends)
     for node in _making(graph, scores, result, lambda: end is not None and end.is_over_all(computed(scores))):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
-            constants = [read(name) for name in node.input[1:]]
-            values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], constants, attributes)
+            more = [read(name) for name in node.input[1:]]
+            values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], more, attributes)
             continue
         operands = [read(name) for name in node.input]
+        special: Any = masks.computed(program, operator, opset, operands, attributes)
+        if special is None and operator in integers.OPERATORS:
+            special = integers.computed(program, operator, operands, attributes)
+        if special is not None:
+            values[node.output[0]] = special
+            continue
         if is_resampling(operator, attributes):
             values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
             continue
         if operator in MOVING:
             values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
             continue
-        if len(node.output) != 1:
+        if operator in recurrent.GATES:
+            made = recurrent.computed(program, operator, operands, attributes)
+            values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
+            continue
+        if len(node.output) != 1 and operator not in ("Dropout", "MaxPool"):  # whose others are left alone
             raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
         if operator == "QuantizeLinear":
             levels[node.output[0]] = quantisers.quantised(program, operands, attributes)
@@ -111,15 +128,16 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
         elif operator in unary.OPERATORS and isinstance(operands[0], Value):
             exponent = real(operands, 1) if operator == "Pow" else None
             done = unary.computed(program, operator, operands[0], attributes, exponent)
-        elif operator in ("Neg", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
+        elif operator == "Neg":
+            done = program.negative(real(operands, 0))
+        elif operator in ("Reciprocal", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
             done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
         elif operator == "Einsum":
             done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])
         elif operator == "MatMul":
             done = affine.product(program, real(operands, 0), real(operands, 1))
         elif operator == "Gemm":
-            c = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
-            done = affine.gemm(program, real(operands, 0), real(operands, 1), c, attributes)
+            done = affine.gemm(program, real(operands, 0), real(operands, 1), _third(operands), attributes)
         elif operator == "BatchNormalization":
             done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
         elif operator in _OTHERS:
@@ -131,30 +149,21 @@ def run(content: bytes, program: Program, value: Value, ends: quantisers.Ends | 
         if result not in levels:
             raise Refused("its output is no quantiser's, and integers are dequantised")
         scale, zero = (np.array(one) for one in ends.output)
-        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False
+        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False, named
     if end is None or not end.is_over_all(computed(scores)):
-        return computed(result), False
+        return computed(result), False, named
     if end.of == "all":
-        return computed(scores), True
+        return computed(scores), True, named
     other, score = np.zeros(1), computed(scores)
-    return program.stacked([other, score] if end.of == "second" else [score, other]), True
+    return program.stacked([other, score] if end.of == "second" else [score, other]), True, named
 
 
 def _making(graph: onnx.GraphProto, first: str, then: str, enough: Callable[[], bool]) -> Iterator[onnx.NodeProto]:
     """The nodes that one value depends on, and those of another unless the first one is enough."""
-    early, late = _needed(graph, first), _needed(graph, then)
+    early, late = needed(graph, first), needed(graph, then)
     yield from (node for node in graph.node if early & set(node.output))
     if not enough():
         yield from (node for node in graph.node if late & set(node.output) and not early & set(node.output))
-
-
-def _needed(graph: onnx.GraphProto, wanted: str) -> set[str]:
-    """The names that a value depends on, where nodes stand behind those that they read."""
-    found = {wanted}
-    for node in reversed(graph.node):
-        if found & set(node.output):
-            found |= {name for name in node.input if name}
-    return found
 
 
 def _given(
@@ -165,7 +174,7 @@ def _given(
     needed: Set[str],
     levels: dict[str, quantisers.Levels],
     ends: quantisers.Ends | None,
-) -> dict[str, Operand]:
+) -> dict[str, Any]:
     """The inputs that the output needs, or the first one: parts of one vector, one behind the other.
 
     Those whose integers stand for real numbers become `levels`.
@@ -173,7 +182,7 @@ def _given(
     integers = {name: (scale, zero) for name, scale, zero in ends.inputs} if ends else {}
     inputs = [i for i in graph.input if i.name not in tensors]
     used = [i for i in inputs if i.name in needed] or inputs[:1]
-    found, begin = dict[str, Operand](), 0
+    found, begin = dict[str, Any](), 0
     dims = [i.type.tensor_type.shape.dim for i in used]  # open ones count as 1, and so does a first one of 0
     shapes = [[d.dim_value or int(n == 0 or not d.HasField("dim_value")) for n, d in enumerate(ds)] for ds in dims]
     if sum(map(prod, shapes)) != value.size:  # one sample of several, which might meet on the way
@@ -195,20 +204,12 @@ def _given(
     return found
 
 
-def real(operands: Sequence[Operand | None], index: int) -> Operand:
-    """A value or constants that are no integers."""
-    found = operands[index] if index < len(operands) else None
-    if found is None or not (isinstance(found, Value) or found.dtype.kind in "fO"):
-        raise Refused("integers are only read as places, sizes and axes")
-    return found
+def _third(operands: Sequence[Operand | None]) -> Operand | None:
+    return real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
 
 
 def _composed(
-    program: Program,
-    node: onnx.NodeProto,
-    opset: int,
-    operands: Sequence[Operand | None],
-    attributes: dict[str, Any],
+    program: Program, node: onnx.NodeProto, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
 ) -> Operand | None:
     """What is put together of other operators, and what picks entries; None of all else."""
     operator, varying = node.op_type, [one for one in operands if isinstance(one, Value)]
@@ -240,8 +241,7 @@ def _composed(
     if operator == "CumSum":
         return affine.accumulated(program, first, operands[1], attributes)
     if operator == "ConvTranspose":
-        bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
-        return affine.transposed(program, first, _constants(operands, 1), bias, attributes)
+        return affine.transposed(program, first, constants(operands, 1), _third(operands), attributes)
     return None
 
 
@@ -266,14 +266,13 @@ def _other(
         return np.maximum(given, 0.0) if operator == "Relu" else np.abs(given)
     x = program.value(given)
     if operator == "Conv":
-        bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
-        return affine.convolved(program, x, _constants(operands, 1), bias, attributes)
+        return affine.convolved(program, x, constants(operands, 1), _third(operands), attributes)
     if operator == "Relu":
         return program.step(x, BENT)
     if operator == "LeakyRelu":
         return bends.leaky(program, x, np.array(attributes.get("alpha", float(np.float32(0.01)))))
     if operator == "PRelu":
-        slope = _constants(operands, 1)
+        slope = constants(operands, 1)
         if np.broadcast_shapes(x.shape, slope.shape) != x.shape:
             raise Refused("slopes of more entries than their value")
         return bends.leaky(program, x, slope)
@@ -286,8 +285,10 @@ def _other(
         ends = [attributes.get("min", -np.inf), attributes.get("max", np.inf)]
         for i in range(1, len(operands)):
             if operands[i] is not None:
-                (ends[i - 1],) = _floats(_constants(operands, i))
-        return bends.clipped(program, x, *ends)
+                (ends[i - 1],) = constants(operands, i).ravel()
+        if any(isinstance(end, Number) for end in ends):
+            raise Refused("a Clip between numbers that are computed")
+        return bends.clipped(program, x, *map(float, ends))
     if operator in _REDUCED:
         taps = reduced(x, operator, opset, operands, attributes)
     else:
@@ -305,26 +306,15 @@ def _other(
     return affine.averaged(program, x, taps, bool(padded), operator == "ReduceSum")
 
 
-def _constants(operands: Sequence[Operand | None], index: int) -> Array:
-    found = real(operands, index)
-    if isinstance(found, Value):
-        raise Refused("the auditor reads constant kernels, slopes and ends alone")
-    return found
-
-
-def _floats(constants: Array) -> list[float]:
-    if constants.dtype == object:
-        raise Refused("a Clip between numbers that are computed")
-    return [float(c) for c in constants.ravel()]
-
-
 def _cast(x: Operand, program: Program, to: int) -> Operand:
     if isinstance(x, Value):
         if to not in FLOATS:
             raise Refused("the auditor does not read Cast to other types than float and double")
         return program.scaled(x, np.ones(())) if program.kind.rounds else x
-    if x.dtype.kind not in "fO" and to == TensorProto.INT64:
-        return x.astype(np.int64)
+    if x.dtype.kind not in "fO" and to in WHOLE:
+        if to == TensorProto.INT32 and (x.astype(np.int32) != x).any():
+            raise Refused("a Cast of an integer to a type that does not hold it")
+        return x.astype(WHOLE[to])
     if to not in FLOATS:
         raise Refused("the auditor does not read Cast to other types than float and double")
     for number in program.effort.numbers(x).ravel():

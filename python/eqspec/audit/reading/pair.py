@@ -118,10 +118,8 @@ def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> 
     longest = max(map(len, rows), default=0)
     if len(rows) * longest > limits.TERMS:
         raise Refused("a claim about more sums of outputs than the auditor computes with")
-    index, kernels = (
-        np.full((len(rows), longest), -1, np.int32),
-        np.full((len(rows), longest), Number.exactly(Fraction(0))),
-    )
+    index = np.full((len(rows), longest), -1, np.int32)
+    kernels = np.full((len(rows), longest), Number.exactly(Fraction(0)))
     for number, row in enumerate(rows):
         index[number, : len(row)] = list(row)
         kernels[number, : len(row)] = [Number.exactly(Fraction(c)) for c in row.values()]

@@ -17,8 +17,8 @@ from .program import Operand, Program
 from .value import Value
 
 PICKING = {"Compress", "DepthToSpace", "GatherElements", "GatherND", "ReverseSequence", "ScatterElements", "ScatterND"}
-PICKING |= {"SpaceToDepth", "Tile", "Trilu", "Where"}
-_TWO = {"ScatterElements": (0, 2), "ScatterND": (0, 2), "Where": (1, 2)}
+PICKING |= {"Scatter", "SpaceToDepth", "Tile", "Trilu", "Where"}
+_TWO = {"Scatter": (0, 2), "ScatterElements": (0, 2), "ScatterND": (0, 2), "Where": (1, 2)}
 """Those of two values, and which of the operands these are."""
 
 
@@ -120,10 +120,8 @@ def _blocks(kind: str, a: Array, b: int, mode: bytes) -> Array:
     result = np.empty((n, deep, h * b, w * b), a.dtype)
     for i in range(b):
         for j in range(b):
-            first = i * b + j
-            result[:, :, i::b, j::b] = (
-                a[:, first * deep : (first + 1) * deep] if mode == b"DCR" else a[:, first :: b * b]
-            )
+            n = i * b + j
+            result[:, :, i::b, j::b] = a[:, n * deep : (n + 1) * deep] if mode == b"DCR" else a[:, n :: b * b]
     return result
 
 

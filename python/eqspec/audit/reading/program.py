@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -82,13 +83,9 @@ class Program:
         which, weights = self._few(np.broadcast_to(constants, shape))
         return self.sums(value, np.broadcast_to(value.places, shape)[..., None], which, weights[:, None])
 
-    def negative(self, operand: Operand) -> Operand:
-        """Its negative."""
-        return (
-            self.scaled(operand, np.array(-1.0))
-            if isinstance(operand, Value)
-            else self.effort.done(np.negative, operand)
-        )
+    def negative(self, x: Operand) -> Any:
+        """Its negative, a value or constants as it is."""
+        return self.scaled(x, np.array(-1.0)) if isinstance(x, Value) else self.effort.done(np.negative, x)
 
     def apart(self, first: Operand, second: Operand) -> Value:
         """first - second."""
@@ -223,6 +220,22 @@ class Program:
         if (total * 1.001 > self.kind.largest).any():
             raise Refused("float32 might overflow on the way")
         return 1.001 * total
+
+
+def real(operands: Sequence[Any], index: int) -> Operand:
+    """An operand that is a value, or constants that are no integers."""
+    found = operands[index] if index < len(operands) else None
+    if not (isinstance(found, Value) or (isinstance(found, np.ndarray) and found.dtype.kind in "fO")):
+        raise Refused("integers are only read as places, sizes and axes, and minus infinity in front of a Softmax")
+    return found
+
+
+def constants(operands: Sequence[Any], index: int) -> Array:
+    """Constants that are no integers."""
+    found = real(operands, index)
+    if isinstance(found, Value):
+        raise Refused("the auditor reads constant weights, kernels, slopes and ends alone")
+    return found
 
 
 def _first(at: Array) -> Array:

@@ -22,11 +22,7 @@ MOST_GATHERED = 1 << 20
 
 
 def moved(
-    node: onnx.NodeProto,
-    opset: int,
-    operands: Sequence[Operand | None],
-    attributes: dict[str, Any],
-    program: Program,
+    node: onnx.NodeProto, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
 ) -> list[Operand]:
     """The results of an operator of MOVING: one, but for Split."""
     if node.op_type == "Concat":
@@ -75,9 +71,8 @@ def _padded(
     axes, mode = list(range(len(x.shape))) if axes is None else axes, attributes.get("mode", b"constant").decode()
     if pads is None or len(pads) != 2 * len(axes) or min(pads, default=0) < 0 or mode not in _PADS:
         raise Refused("a Pad of other axes, with negative sizes, or in a way that the auditor does not read")
-    if len({axis % len(x.shape) for axis in axes}) != len(axes) or not all(
-        -len(x.shape) <= a < len(x.shape) for a in axes
-    ):
+    inside, rank = [axis for axis in axes if -len(x.shape) <= axis < len(x.shape)], len(x.shape)
+    if len({axis % rank for axis in inside}) != len(axes):
         raise Refused("a Pad of axes that do not exist, or of one of them twice")
     around = [(0, 0)] * len(x.shape)
     for axis, before, after in zip(axes, pads, pads[len(axes) :], strict=False):
@@ -93,14 +88,12 @@ def _padded(
     filled = np.array(attributes.get("value", 0.0)) if given is None else given
     if isinstance(filled, Value) or filled.dtype != np.float64 or filled.size != 1:
         raise Refused("a Pad with what is no constant")
-    return (
-        program.added(program.taken(value, wide), np.where(wide < 0, filled.reshape(()), 0.0))
-        if filled.any()
-        else (program.taken(value, wide))
-    )
+    made = program.taken(value, wide)
+    return program.added(made, np.where(wide < 0, filled.reshape(()), 0.0)) if filled.any() else made
 
 
 _PADS = ("constant", "edge", "reflect")
+_WAYS = [(b"asymmetric", b"floor"), *((b"half_pixel", way) for way in (b"round_prefer_floor", b"round_prefer_ceil"))]
 
 
 def _resized(
@@ -108,19 +101,14 @@ def _resized(
 ) -> Array:
     """Whole numbers of copies of every entry, side by side."""
     given = [operands[i] if i < len(operands) else None for i in range(4)]
-    ways = (
-        attributes.get("coordinate_transformation_mode", b"half_pixel"),
-        attributes.get("nearest_mode", b"round_prefer_floor"),
-    )
+    get = attributes.get
+    ways = (get("coordinate_transformation_mode", b"half_pixel"), get("nearest_mode", b"round_prefer_floor"))
     if opset < 11:  # scales alone, which are then an attribute or the second input
         ways = (b"asymmetric", b"floor")
         scales_ = np.array(attributes["scales"]) if "scales" in attributes else given[1]
         given, attributes = [given[0], None, scales_, None], {k: v for k, v in attributes.items() if k != "scales"}
-    usual = ways == (b"asymmetric", b"floor") or (
-        ways[0] == b"half_pixel" and ways[1] in (b"round_prefer_floor", b"round_prefer_ceil")
-    )
     known = {"coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a"}
-    if attributes.get("mode", b"nearest") != b"nearest" or not usual or not set(attributes) <= known:
+    if attributes.get("mode", b"nearest") != b"nearest" or ways not in _WAYS or not set(attributes) <= known:
         raise Refused("a Resize in a way that the auditor does not read")
     sizes = whole(operands, 3) if given[3] is not None else None
     if sizes is None:

@@ -53,17 +53,17 @@ class Tail:
         return value.size == (prod(value.shape[axis:]) if self.flattened else value.shape[axis])
 
 
-def tail(graph: onnx.GraphProto, opset: int) -> Tail | None:
-    """The Softmax that a graph ends in, if it ends in one."""
-    return _Ends(graph, opset).tail()
+def tail(graph: onnx.GraphProto, opset: int, result: str) -> Tail | None:
+    """The Softmax that a graph ends in at this output, if it ends in one."""
+    return _Ends(graph, opset, result).tail()
 
 
 class _Ends:
-    def __init__(self, graph: onnx.GraphProto, opset: int) -> None:
+    def __init__(self, graph: onnx.GraphProto, opset: int, result: str) -> None:
         self._opset = opset
         self._makers: Mapping[str, onnx.NodeProto] = {name: n for n in graph.node for name in n.output if name}
         self._stored = {tensor.name: tensor for tensor in graph.initializer}
-        self._result = self._root(graph.output[0].name, _SHAPING)
+        self._result = self._root(result, _SHAPING)
 
     def tail(self) -> Tail | None:
         for operator in ("Softmax", "LogSoftmax"):

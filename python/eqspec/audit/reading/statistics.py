@@ -156,8 +156,8 @@ def _by_norm(program: Program, x: Value, axis: int, order: int) -> Value:
     return unary.product(program, x, program.taken(shares, wide))
 
 
-def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) -> Value:
-    """Softmax or LogSoftmax with which the network goes on."""
+def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool, hidden: Array | None = None) -> Value:
+    """Softmax or LogSoftmax with which the network goes on. What is hidden has a share of 0, the others share 1."""
     rank = len(x.shape)
     if not -rank <= axis < rank:
         raise Refused("a Softmax along no axis")
@@ -167,6 +167,8 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) 
         runs = x.places.reshape(-1, prod(x.shape[axis % rank :]))
     else:
         runs = np.moveaxis(x.places, axis, -1).reshape(-1, x.shape[axis])
+    if hidden is not None:
+        return _of_seen(program, x, runs, ~hidden.ravel()[runs])
     count = runs.shape[1]
     if count < 2:
         return program.constant(np.full(x.shape, 0.0 if logarithm else 1.0))
@@ -180,9 +182,22 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) 
     made = assumed.missing(program, made, assumed.ROUNDINGS + count) if program.kind.rounds else made
     back = np.empty(x.size, int)
     back[runs.ravel()] = np.arange(x.size)
-    result = program.negative(made) if logarithm else made
-    assert isinstance(result, Value)
+    result: Value = program.negative(made) if logarithm else made
     return program.taken(result.reshaped((x.size,)), back.reshape(x.shape))
+
+
+def _of_seen(program: Program, x: Value, runs: Array, seen: Array) -> Value:
+    """Softmax of those entries of each run that are seen: together, runs that see as many."""
+    counts, groups = seen.sum(axis=1), list[Operand]()
+    if not counts.all():
+        raise Refused("a Softmax over minus infinity alone, which is no number")
+    back, begin = np.full(x.size, -1), 0
+    for count in np.unique(counts).tolist():
+        at = runs[counts == count][seen[counts == count]].reshape(-1, count)
+        groups.append(softmax(program, program.taken(x, at), -1, 13, logarithm=False))
+        back[at.ravel()] = begin + np.arange(at.size)
+        begin += at.size
+    return program.taken(program.stacked(groups), back.reshape(x.shape))
 
 
 def _others(program: Program, x: Value) -> Value:

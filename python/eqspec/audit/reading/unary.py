@@ -45,7 +45,7 @@ def computed(
     if operator == "Pow":
         return power(program, x, exponent)
     if operator == "Ceil":
-        return _negative(program, _of(program, _negative(program, x), Curve("floor")))
+        return program.scaled(_of(program, program.negative(x), Curve("floor")), np.array(-1.0))
     if operator == "Swish":
         return swish(program, x, float(attributes.get("alpha", 1.0)))
     if operator == "HardSwish":
@@ -110,9 +110,9 @@ def product(program: Program, u: Value, v: Value) -> Value:
         if (found := gated(program, one, other)) is not None:
             return found
     half = np.array(0.5)
-    s, t = (program.scaled(one, half) for one in (program.added(u, v), program.added(u, _negative(program, v))))
+    s, t = (program.scaled(one, half) for one in (program.added(u, v), program.added(u, program.negative(v))))
     squares = [applied(program, one, Curve("square")) for one in (s, t)]
-    return program.added(squares[0], _negative(program, squares[1]))
+    return program.added(squares[0], program.negative(squares[1]))
 
 
 def quotient(program: Program, u: Operand, v: Value) -> Value:
@@ -129,9 +129,8 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
     every = np.arange(gate.size)
     step = program.steps[part.source]
-    whole = (
-        np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every) and step.value.size == gate.size
-    )
+    whole = np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every)
+    whole = whole and step.value.size == gate.size
     factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
     if not whole or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
         return None
@@ -190,7 +189,3 @@ def _ratio(u: Value, v: Value) -> Fraction | None:
                     return None
                 ratio = p / q if q != 0 else ratio
     return ratio
-
-
-def _negative(program: Program, x: Value) -> Value:
-    return program.scaled(x, np.array(-1.0))
