@@ -46,9 +46,7 @@ def _operand(call: OperatorCall, index: int) -> Real:
 
 def truth(call: OperatorCall, index: int) -> Real:
     """A truth value, as 0 and 1."""
-    if call.given.unit:
-        message = "what floats make of a comparison near its threshold is not described"
-        raise UnreadableError(message, "compare it in 'real'")
+    call.refuse_rounded_jump("a comparison jumps at its threshold")
     return _operand(call, index)
 
 

@@ -28,7 +28,7 @@ from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators import comparisons, elementwise, folding, functions, lookup, pooling, reductions
-from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import apply, axis_of, concatenated
 
 
@@ -67,7 +67,7 @@ def _reduced(
 ) -> Value:
     """data, with every update added at its place, where others may be added, too; or compared, or multiplied."""
     if call.given.unit and kind in ("add", "mul"):
-        raise UnreadableError("in which order float32 adds them is left to a runtime", "compare it in 'real'")
+        raise UnreadableError("in which order float32 adds them is left to a runtime", IN_REAL)
     targets = _targets(call, data.shape, places)
     if targets.shape != updates.shape:
         raise UnreadableError(
@@ -106,8 +106,7 @@ def _targets(call: OperatorCall, shape: tuple[int, ...], places: Whole) -> Indic
 
 def _at_varying_places(call: OperatorCall, reduction: bytes) -> Value:
     """Updates put, or added, at places along one axis that depend on the input."""
-    if call.given.unit:
-        raise UnreadableError("where it puts entries jumps, which is not described in float32", "compare it in 'real'")
+    call.refuse_rounded_jump("where it puts entries jumps from place to place")
     if reduction not in (b"none", b"add"):
         message = f"reduction {reduction.decode(errors='replace')!r} at places that depend on the input"
         raise UnreadableError(message, "put or add the updates")
