@@ -6,8 +6,8 @@
 
 for each pair one comparison, and for each place one for each entry. A rank is a whole number, at least
 1/2 away from every threshold, so what is rounded where it is bounded makes no difference. Exact over the real numbers,
-ties included; where two entries are near each other in a box, nothing is known of what is looked up there. What floats
-make of comparisons near their thresholds is not described, so rounding arithmetics refuse it.
+ties included; where two entries are near each other in a box, nothing is known of what is looked up there. Where
+float32 counts they are refused, as all comparisons are (`comparisons`).
 """
 
 from __future__ import annotations

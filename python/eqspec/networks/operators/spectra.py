@@ -29,7 +29,8 @@ _AGAIN = "export the model again"
 _LONGEST, _MOST = 1 << 14, 1 << 25
 """Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
 _MEL_SLACK = 2.0**-18
-"""Runtimes find the corners of mel filters in float32 or float64."""
+"""Of one more than a corner: the room on either side of it for what runtimes round. It is four times that of
+`folding`, since logarithms and a power of ten in float32 stand in front of a corner."""
 _TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
 """2 pi lies within 2^-51 of its float64."""
 
