@@ -18,7 +18,8 @@ def body_of(node: NodeProto, attribute: str = "body") -> GraphProto:
     """The graph that an attribute of a node holds. Raises UnreadableError where there is none."""
     for found in node.attribute:
         if found.name == attribute and found.type == AttributeProto.GRAPH:
-            return found.g
+            graph: GraphProto = found.g
+            return graph
     raise UnreadableError(f"attribute {attribute!r} is not a graph", AGAIN)
 
 
