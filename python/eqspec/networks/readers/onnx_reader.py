@@ -124,7 +124,7 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:
         name = repr(short[0]) if short else given[0]
-        raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+        raise NetworkError(path, f"{name} has 16 bits, which is not float32 arithmetic", fix=SHORT_FIX)
     rounded, enough = _rounded(reading, content, exactly=True)
     return rounded if enough else _rounded(reading, content, exactly=False)[0]
 
