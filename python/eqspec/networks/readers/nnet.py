@@ -162,7 +162,7 @@ class _Reader:
 def _normalisation(
     means: tuple[list[float], float | None] | None, ranges: tuple[list[float], float | None] | None
 ) -> tuple[str, ...]:
-    """What the file says of normalisation, where it says anything."""
+    """A sentence on the normalisation that the file states and that is not applied; none where it states none."""
     if means is None or ranges is None:
         return ()
     (mean, output_mean), (spread, output_range) = means, ranges

@@ -17,7 +17,7 @@ from eqspec.networks.operators.shapes import shape_of_value
 from eqspec.networks.readers.onnx_bodies import AGAIN, body_of, own_names, stacked, written_out
 
 MOST = 5_000
-"""Nodes of all steps."""
+"""The most nodes of all steps together."""
 
 
 def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset: int) -> list[NodeProto]:
