@@ -1,4 +1,4 @@
-"""One pair on one box, as arrays and properties say it, made into a task with exact numbers.
+"""One pair on one box, given as arrays and properties, made into a task with exact numbers.
 
 Shapes: I inputs, O outputs, q constraints. Floats are taken as the numbers they are, text and Fractions as what they
 say; a box is rounded inward to its grid, and outward to floats.
@@ -41,7 +41,7 @@ def box_task(
     arithmetic: Arithmetic,
     scores: Scores | None,
 ) -> Task:
-    """The task of `eqspec.verify`, whose documentation says what the arguments are and what is raised."""
+    """The task that `eqspec.verify` decides; its documentation describes the arguments and the errors."""
     _check_sizes(networks)
     size, outputs = networks[0].input_size, networks[0].output_size
     validate(claim, outputs)
@@ -94,7 +94,7 @@ def _check_sizes(networks: Networks) -> None:
 
 
 def _numbered_space(inputs: int, outputs: int, decide: Literal["max", "min"]) -> Space:
-    """Inputs and outputs called by their numbers, in the units that the networks take."""
+    """A space whose inputs and outputs are named by their numbers, in the units that the networks take."""
     return Space(
         features=tuple(map(str, range(inputs))),
         units=(None,) * inputs,
@@ -131,7 +131,7 @@ def _lattices(grid: Grid | None, size: int) -> Lattices:
 
 
 def _as_it_is(number: Number, name: str) -> Fraction:
-    """A number as bounds are read: a float is the number that it is, text what it says."""
+    """A bound as an exact number: a float is taken with all of its binary digits, text as the number it writes."""
     if isinstance(number, float) and isfinite(number):
         return Fraction(number)
     if not isinstance(number, int | float | str | Fraction):
@@ -157,7 +157,7 @@ def _on_grid(lattices: Lattices, low: Corner, high: Corner) -> tuple[Corner, Cor
 
 
 def _check_scores(claim: Property, networks: Networks, scores: str | None) -> None:
-    """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
+    """InputError where a claim may be meant about probabilities; only a warning where its size rules that out."""
     if scores not in (None, "logits", "probabilities"):
         raise InputError(f'scores = {scores!r}; "logits", "probabilities", or None')
     sigmoids = [network.source for network in networks if scores == "logits" and ends_in_sigmoid(network)]

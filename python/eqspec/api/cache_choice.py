@@ -13,7 +13,7 @@ from eqspec.run.result_cache import ResultCache
 def open_cache(
     cache: bool | str | os.PathLike[str], *, resume: bool = False, tell: Callable[[str], None] | None = None
 ) -> ResultCache | None:
-    """The cache that is meant: False for none, True for the usual folder unless EQSPEC_CACHE is off, or a folder.
+    """The cache to use: none for False, the usual folder for True unless EQSPEC_CACHE is off, or the given folder.
 
     `tell` hears of entries that cannot be used. InputError if a folder that was named cannot be written to, or if
     there is nothing to resume from.

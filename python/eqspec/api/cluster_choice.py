@@ -32,7 +32,7 @@ def engine_on(
 
 
 def jobs_on(cluster: str | None, tell: Callable[[str], None]) -> AbstractContextManager[Jobs | None]:
-    """What deals jobs out to a cluster, or None for this machine; otherwise as `engine_on`."""
+    """What hands jobs to the workers of a cluster, or None for this machine; arguments as for `engine_on`."""
     if cluster is None:
         return nullcontext()
     from eqspec.cluster.opening import dealt  # loads Dask

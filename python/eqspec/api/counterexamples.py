@@ -57,7 +57,7 @@ def tasks_of(
     params: Mapping[str, compiler.Override] | None = None,
     networks: Mapping[str, Model] | None = None,
 ) -> list[Task]:
-    """The tasks to find counterexamples of; a search stands for its task at the hardest value."""
+    """The tasks to find counterexamples of; of a search this is its task at the hardest value of the range."""
     if isinstance(spec, Task):
         return [spec]
     if not isinstance(spec, Spec):
@@ -67,6 +67,6 @@ def tasks_of(
 
 
 def late(timeout: float | None) -> Callable[[], bool]:
-    """Whether so many seconds have passed from now on."""
+    """A function that says whether `timeout` seconds have passed since this call; None: they never have."""
     began = perf_counter()
     return lambda: timeout is not None and perf_counter() - began > timeout

@@ -11,7 +11,7 @@ from eqspec.run.monitor import Monitor
 
 
 def shown(progress: bool | None, total: int) -> AbstractContextManager[Monitor | None]:
-    """A monitor for so many tasks. None: in notebooks only; True: on a terminal, too; False: nowhere."""
+    """A monitor for `total` tasks. None: in notebooks only; True: on a terminal, too; False: nowhere."""
     if progress is not False and in_notebook():
         return NotebookMonitor(total)
     return LiveMonitor(Terminal(stderr=True), total) if progress else nullcontext()

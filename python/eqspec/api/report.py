@@ -44,7 +44,7 @@ class Report(Sequence[Result]):
 
     @property
     def ok(self) -> bool:
-        """Whether every task ran and came out as expected, of one at least."""
+        """Whether there is a task, and every task ran and came out as expected."""
         whole = bool(self.results) and not (self.interrupted or self.left_out)
         return whole and all(r.as_expected is True for r in self.results)
 
@@ -91,7 +91,7 @@ class Report(Sequence[Result]):
 
 
 def hint(wanted: str, known: Sequence[str], kind: str = "task") -> str:
-    """A near match, or what there is."""
+    """For an error message: a name close to the one that was asked for, or the names there are."""
     if near := get_close_matches(wanted, known, n=1):
         return f"; did you mean {near[0]!r}?"
     more = f", ... {len(known) - 8} more" if len(known) > 8 else ""

@@ -235,7 +235,7 @@ def select(
 
 
 def _names(item: Task | Search, kind: str) -> Sequence[str]:
-    """What a word may match: the name itself first."""
+    """The names by which a task or search is selected, its own name first."""
     match kind:
         case "tag":
             return item.tags

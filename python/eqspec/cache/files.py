@@ -41,7 +41,7 @@ def replace_file(path: Path, *parts: bytes) -> None:
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """What a file of at most so many bytes holds; it counts as used now.
+    """The content of a file of at most `most` bytes, which is marked as used now.
 
     OSError if it cannot be read; BrokenError if it is larger, or no plain file, which a link is not either.
     """

@@ -11,7 +11,7 @@ _OFF = ("off", "no", "false", "0")
 
 
 def chosen_folder(named: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder, or None where EQSPEC_CACHE says `off`. What is named counts more; neither: XDG_CACHE_HOME/eqspec."""
+    """The named folder, else that of EQSPEC_CACHE (None where it says `off`), else `eqspec` in the user's cache."""
     if named is not None:
         return Path(named).expanduser()
     said = environ.get(ENVIRONMENT, "").strip()

@@ -23,7 +23,7 @@ Tell = Callable[[str], None]
 
 
 class SavedSearch:
-    """What is kept of one search, at `path`; `read` and `write` go through its seal."""
+    """The saved state of one search, at `path`; `read` and `write` check and make its seal."""
 
     def __init__(self, path: Path, read: Read, write: Write, tell: Tell) -> None:
         self._path, self._read, self._write, self._tell = path, read, write, tell
@@ -59,7 +59,7 @@ class SavedSearch:
         return self._write(json.dumps(about, allow_nan=False).encode() + b"\n", state)
 
     def put_aside(self, why: str) -> None:
-        """It is shown to be unusable for a reason: it gets another name, under which nothing looks for it."""
+        """Rename a state that proved unusable, so that no run looks for it again, and report the reason."""
         aside = self._path.with_suffix(ASIDE)
         try:
             self._path.replace(aside)

@@ -36,9 +36,9 @@ from eqspec.lazy_dataclass import dataclass
 LIMIT = 2 << 30
 """Bytes a store may take before the entries that were not used for longest go."""
 TRAILS = 0.25
-"""The part of it that trails may take, which are larger than results, and of less use."""
+"""The share of the limit for trails of proofs, which are larger than results and of less use."""
 _OLD = 86400.0
-"""Seconds after which a file that somebody began to write is surely abandoned."""
+"""Seconds after which a partly written file counts as abandoned."""
 _HEAD = 4096
 """Bytes that the first line of an entry may take, and more."""
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results that eqspec keeps; they can be deleted at any time.\n"

@@ -27,7 +27,7 @@ def add_cache_options(group: argparse._ArgumentGroup) -> None:
 
 
 def cache_from_arguments(arguments: argparse.Namespace, err: Console) -> ResultCache | None:
-    """What `add_cache_options` put into the arguments; `err` is told what cannot be used."""
+    """The cache that the arguments of `add_cache_options` choose; a cache that cannot be used is reported on `err`."""
     folder = False if arguments.no_cache else arguments.cache or True
     return open_cache(folder, resume=arguments.resume, tell=partial(note, err))
 

@@ -24,7 +24,7 @@ _DESCRIPTION = "Proves that two neural networks behave equivalently on a region 
 
 
 class Listed(NamedTuple):
-    """What the list of commands says of one, and the module that has `add(commands)` and runs it."""
+    """A command's line in the list of commands, and the module that has its `add(commands)` and `run`."""
 
     summary: str
     module: str
@@ -89,7 +89,7 @@ class Fitted(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong, with the word that may have been meant.
+    """A parser whose errors are one line that says what is wrong and suggests the word that was probably meant.
 
     Control characters of arguments are shown in its messages, instead of being sent.
     """
@@ -115,7 +115,7 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or listed}")
 
     def refuse(self, left: Sequence[str]) -> NoReturn:
-        """Say of words that nothing takes what they may have been meant to be."""
+        """End the process over words that no option or argument takes, suggesting what was probably meant."""
         options = [name for action in self._actions for name in action.option_strings]
         word = next((word for word in left if word.startswith("-")), left[0])
         name = word.partition("=")[0]

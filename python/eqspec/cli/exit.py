@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     AS_EXPECTED = 0
     """Every task came out as expected; one without an expectation is expected to hold, and not vacuously."""
     NOT_AS_EXPECTED = 1
-    """A task was decided, and not as expected."""
+    """A task was decided, but not as expected."""
     BAD_INPUT = 2
     """A spec, a network, a file or an argument cannot be used; the other specs were run all the same."""
     UNDECIDED = 3

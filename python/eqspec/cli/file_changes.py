@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 PAUSE = 0.25
-"""Seconds between two looks, at least."""
+"""The fewest seconds between two looks at the files."""
 _SHARE = 20
-"""Looking may take one part in so many of the time."""
+"""Looking at the files may take at most 1 / _SHARE of the time."""
 _QUIET = 0.2
-"""Seconds without a change after which what was written counts as written whole."""
+"""Seconds without a change after which a file counts as completely written."""
 _MISSING = 1.0
-"""Seconds for which a file that is gone may be about to be replaced."""
+"""Seconds to wait for a file that is gone, since an editor may be about to replace it."""
 _PATIENCE = 30.0
-"""Seconds after which a change counts though files go on changing."""
+"""Seconds after which a change is acted on although files are still changing."""
 
 State: TypeAlias = tuple[int, int, int] | None
 """Size, time in nanoseconds and inode of a file; None where there is none."""
@@ -27,7 +27,7 @@ Look: TypeAlias = Mapping[Path, State]
 
 
 def look_at(paths: Iterable[Path]) -> Look:
-    """How files are now."""
+    """The present state of each file."""
     return {path: _state(path) for path in paths}
 
 
@@ -40,17 +40,17 @@ def _state(path: Path) -> State:
 
 
 def changed(look: Look) -> set[Path]:
-    """The files of a look that are otherwise now."""
+    """The files whose state differs from that of an earlier look."""
     return {path for path, state in look.items() if _state(path) != state}
 
 
 def pause(looked_for: float) -> None:
-    """Wait until the next look; longer where looking takes long, in seconds."""
+    """Wait until the next look is due; the last one took `looked_for` seconds."""
     time.sleep(max(PAUSE, _SHARE * looked_for))
 
 
 def settle(look: Look) -> None:
-    """Wait while files are being written: until nothing changes, and nothing is gone that was there in a look.
+    """Wait until files are written completely: nothing changes any more, and no file of the earlier look is missing.
 
     Programs save by writing a file anew, or by renaming another one to it, between which it may be missing.
     """
@@ -65,13 +65,13 @@ def settle(look: Look) -> None:
 
 
 class Outdated:
-    """Whether any file of some looks is otherwise now; it may be asked often, and looks only now and then."""
+    """Whether any file has changed since some looks. It may be called often; it looks at the disk only now and then."""
 
     def __init__(self, looks: Sequence[Look]) -> None:
         self._looks, self._next, self.found = looks, 0.0, False
 
     def __call__(self) -> bool:
-        """True from then on where a change was found."""
+        """True once a change was found, and ever after."""
         if not self.found and time.monotonic() >= self._next:
             began = time.monotonic()
             self.found = any(changed(look) for look in self._looks)

@@ -50,14 +50,14 @@ class SpecRun:
 
     @property
     def outcome(self) -> SpecOutcome:
-        """What came of it, in the form in which it is shown and written."""
+        """Its results, in the form in which they are shown and written."""
         tasks = {item.id: item for item in self.chosen if isinstance(item, Task)}
         report = self.report
         return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)
 
 
 class Loaded(NamedTuple):
-    """The specs that can be used, and by name what is wrong with the others."""
+    """The specs that can be used, and for each of the others, by name, what is wrong with it."""
 
     runs: list[SpecRun]
     unusable: dict[str, str]

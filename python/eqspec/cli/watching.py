@@ -117,7 +117,7 @@ class Watch:
         self._err.print(Text(text, "dim"), soft_wrap=True)
 
     def _look(self, name: str) -> Look:
-        """The files behind a spec as they are; of one that cannot be read whole also those behind it before."""
+        """The present state of a spec's files; if the spec cannot be read completely, also of those it had before."""
         used = used_files(name)
         before = () if used.complete else self._looks.get(name, ())
         return look_at({*used.paths, *before})
@@ -134,7 +134,7 @@ class Watch:
             pause(time.perf_counter() - began)
 
     def _news(self) -> tuple[list[str], list[str], list[str]]:
-        """What `_wait` would return, at once; there may be no news."""
+        """What `_wait` returns, without waiting; empty where nothing has changed."""
         try:
             names = spec_files(self._named)
         except InputError:  # the last spec of a folder is gone

@@ -27,7 +27,7 @@ from eqspec.spec.findings import Fault, error
 
 _CHUNK = file_limits.MIB
 _MOST_AT_ONCE = 4 * file_limits.MIB
-"""So much a zip reader may ask a file for: the list of the members is read at once."""
+"""The most bytes that a zip reader may read at once; it reads the list of members in one piece."""
 _SMALLER = "save the rows that are needed, or fewer columns"
 
 
@@ -119,7 +119,7 @@ class _Cautious(io.RawIOBase):
 
 @contextmanager
 def _refusing(written: str, span: Span) -> Iterator[None]:
-    """What numpy's and Python's readers meet in a broken file becomes a finding."""
+    """Within this context the errors that numpy and Python raise over a broken file become findings."""
     try:
         yield
     except Fault:

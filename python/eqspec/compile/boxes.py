@@ -54,7 +54,7 @@ class RegionBox:
     around: tuple[Fraction, ...] | None = None
     lattices: Lattices = ()
     from_data: tuple[int, ...] = ()
-    """How many of the constraints, the last ones, are made of the rows of each table."""
+    """For each table, how many constraints were made from its rows; they are the last of all constraints."""
 
 
 class BoxBuilder:

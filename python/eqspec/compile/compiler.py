@@ -41,7 +41,7 @@ from eqspec.tasks.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What a spec asks for: tasks in the order of the file, searches, and the warnings on the way."""
+    """A compiled spec: its tasks in the order of the file, its searches, and the warnings about it."""
 
     program: Program
     tasks: tuple[Task, ...]
@@ -185,7 +185,7 @@ def _program(
 
 
 def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Network]:
-    """Networks by what their names stand for in the root file; InputError if that is nothing."""
+    """The given networks by the declarations that their names refer to in the root file. InputError for others."""
     known = dict(spec.root.visible("network"))
     for name in networks:
         if name not in known:

@@ -17,9 +17,9 @@ from eqspec.spec import numbers
 from eqspec.spec.numbers import NumberError
 
 _LOOKED_AT = 50
-"""Rows that say what the first one is."""
+"""How many rows are looked at to find out whether the first one is a header."""
 _CELLS_LOOKED_AT = 2_000_000
-"""The most cells that are looked at; of wide tables these are fewer rows."""
+"""The most cells that are looked at for that; in a wide table they are fewer rows."""
 _DELIMITERS = "\t;,"
 """The first that gives all rows as many cells: a comma may be that of a decimal."""
 
@@ -146,7 +146,7 @@ def _cells(lines: list[str], mark: str) -> set[int]:
 
 
 def _doubt(lines: list[str], first: list[str], below: list[list[str]], *, header: bool) -> str | None:
-    """Why rows or names would be taken from the wrong place."""
+    """A reason to refuse the table where numbers or names could be read from the wrong cells; else None."""
     if any(line.startswith("#") for line in lines[1:]):
         return "a line below its first starts with '#'; comments are not read"
     longer = next((row for row in below if any(row[len(first) :])), None)

@@ -42,7 +42,7 @@ from eqspec.spec.scope import Scope
 from eqspec.spec.values import UNKNOWN, Form
 
 Effect = Literal["weaker", "stronger", "other"]
-"""What the claim gets as the number grows; `other` where it may not move at all."""
+"""Whether the claim gets weaker or stronger as the number grows; `other` where the number must not move."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ _HELP = (
 
 
 def _no_way(place: Place, moved: Course, name: str, span: Span) -> Diagnostic:
-    """A place that turns, or that may not move."""
+    """The finding about a place that moves the claim both ways, or that must not depend on the variable."""
     message = f"the claim gets neither weaker nor stronger with '{name}'"
     if place.growing == "other":
         return error("E305", f"{message}: {place.what} depends on it", span, Label(place.span, "here"), help=_HELP)

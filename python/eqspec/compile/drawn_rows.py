@@ -21,7 +21,7 @@ from eqspec.spec.region_terms import RowsOf
 from eqspec.tasks.row_source import RowSource
 
 ReadRow = Callable[[int], tuple[Fraction, ...]]
-"""The numbers of a row; CellError where one is none."""
+"""Reads the numbers of a row; raises CellError where a cell is not a number."""
 
 
 def drawn_rows(

@@ -30,11 +30,11 @@ LABEL_NAMES = frozenset(
     ("label", "labels", "class", "classes", "class_id", "class_name", "category", "species", "target", "targets", "y",
      "output", "outputs", "truth", "prediction")
 )  # fmt: skip
-"""What a column is called that holds what a network is to answer."""
+"""Names of columns that hold labels, the answers that a network should give."""
 ROW_NAMES = frozenset(("", "id", "index", "row", "split", "fold", "weight", "unnamed: 0"))
-"""What a column is called that tells rows apart."""
+"""Names of columns that identify rows."""
 ENOUGH = 5
-"""Rows below the first that say in which range a column lies."""
+"""How many rows below the first are enough to know the range of a column."""
 
 
 class Kind(Enum):
@@ -70,7 +70,7 @@ def decimal_comma(cell: str) -> bool:
 
 
 def judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> FirstRow:
-    """What the first row is, seen with some of the rows below it."""
+    """Whether the first row is a header, judged together with some of the rows below it."""
     kinds = [kind_of(cell) for cell in first]
     columns = [[row[i] for row in below if i < len(row)] for i in range(len(first))]
     words = [i for i, kind in enumerate(kinds) if kind is Kind.WORD]

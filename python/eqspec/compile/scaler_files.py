@@ -29,9 +29,9 @@ NAME_KEYS = frozenset(
      "columns", "variable", "variables", "input", "inputs", "field", "fields", "channel", "channels", "index", "id",
      "unnamed: 0")
 )  # fmt: skip
-"""What a list or a column is called that says to which feature a number belongs."""
+"""Names of a list or column that holds the names of the features."""
 _REMARKS = frozenset(("unit", "units", "dtype", "type", "kind", "comment", "comments", "description", "note", "notes"))
-"""What a column of texts is called that says something else."""
+"""Names of columns of text that hold remarks, and not the names of features."""
 _MOST_KEYS = 1000
 """Columns of a csv file with its keys on top; a wider one is a table, and no scaler."""
 _EXAMPLE = 'write {"mean": [...], "std": [...]}'
@@ -66,7 +66,7 @@ class ScalerFile:
 
 
 class Numeral(str):
-    """A number of a json file as it was written there."""
+    """A number in a json file, with the digits that are written there."""
 
     __slots__ = ()
 

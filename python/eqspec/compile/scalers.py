@@ -34,7 +34,7 @@ _ALIASES: dict[str, tuple[str, ...]] = {
 }
 """The keys a file may use for each number."""
 _NEARLY = Fraction(1, 10**6)
-"""So far may the ends of a range lie from 0 and 1, which scikit-learn computed in floats."""
+"""How far the ends of a range may lie from 0 and 1, because scikit-learn computes them in floats."""
 _FAR_MORE = 10
 """Where a file names so many times more than there are features, names are not compared."""
 _EVERY_KEY = tuple(alias for aliases in _ALIASES.values() for alias in aliases)
@@ -219,7 +219,7 @@ def _require_affine(file: ScalerFile) -> None:
 
 
 def _says(file: ScalerFile, key: str, truth: bool) -> bool:
-    """Whether a file sets a switch so: as a truth value, as a word, or as 0 or 1."""
+    """Whether a file sets a switch to this value, written as a truth value, as a word, or as 0 or 1."""
     if key in file.listed and file.listed[key].size == 1:
         return file.listed[key].numbers() == (Fraction(truth),)
     value = file.alone.get(key)

@@ -34,7 +34,7 @@ _EXPLAINED = 0.95
 _FLAT = 1e-6
 """Standard deviations below this, of standardised features, are those of rounding: such a direction is not bounded."""
 _SAFELY = 1.0 - 1e-9
-"""A held-out row counts as inside if it is so by more than floats round."""
+"""A held-out row counts as inside only by a margin larger than the rounding of floats."""
 
 Array = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ def largest(constraint: LinearConstraint, lower: Sequence[Fraction], upper: Sequ
 
 
 def _divided(count: int) -> tuple[list[int], list[int], list[int]]:
-    """Half, a quarter and the rest of so many rows, at random, the same way every time."""
+    """A random split of the rows into half, a quarter and the rest; it is the same every time."""
     random = Random(_SEED)
     order = [index for _, index in sorted((random.random(), index) for index in range(count))]
     half, three = count // 2, count // 2 + count // 4

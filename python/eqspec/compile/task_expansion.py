@@ -135,7 +135,7 @@ class TaskExpansion:
         return tuple(found)
 
     def _pair(self, facts: CheckFacts, scope: Scope) -> Pair:
-        """The networks of a check at one point, with the values that they are given there."""
+        """The networks of a check at one point, with the values of their formal parameters there."""
         subjects = facts.subjects
 
         def instance(binding: Binding, arguments: Sequence[ast.Expression]) -> Instance:
@@ -161,7 +161,7 @@ class TaskExpansion:
             self.findings.add(found)
 
     def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder, str]:
-        """Its terms, what makes boxes of them, and the region and the check as they are written."""
+        """The region's terms, the builder of its boxes, and the texts of the region and of the check."""
         use = frame.facts.use
         region, arguments = self.spec.regions.arguments(use, scope)
         terms = self.spec.regions.terms(region, arguments, scope, use.span)
@@ -314,7 +314,7 @@ class _TaskAt:
 
 
 def _named(space: Space) -> Names:
-    """Its features with their units."""
+    """The features of a space with their units."""
     return tuple(zip(space.features, space.units, strict=True))
 
 

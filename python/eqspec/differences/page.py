@@ -47,7 +47,7 @@ def show(difference: Seen, console: Console) -> None:
 
 
 def _standing(difference: Seen) -> str:
-    """What of the page is proved."""
+    """Which parts of the page are proved."""
     proved = difference.claims.eps_proved or difference.claims.confidence_proved
     return "nothing is proved but what is said to be, at the end" if proved else "nothing here is proved"
 
@@ -103,7 +103,7 @@ def _alone(shown: list[Layer]) -> bool:
 
 
 def _tells(layer: Layer) -> bool:
-    """Whether a step is worth a line: it holds weights, or is where something changed."""
+    """Whether a step gets a line: it holds weights, or something changed there."""
     sides = [side for side in (layer.reference, layer.candidate) if side is not None]
     return any(side.weights for side in sides) or (len(sides) == 2 and not layer.same)
 

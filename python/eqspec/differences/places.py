@@ -27,7 +27,7 @@ from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.task import Task
 
 CUBE = Where(lower="-1", upper="1")
-"""The box where nothing is known of the inputs."""
+"""The box to look at where nothing is known of the inputs."""
 _MOST, _FEWEST = 5000, 16
 _WORK = 3e8
 """The number of multiplications that evaluating both networks may take: half a second or so."""

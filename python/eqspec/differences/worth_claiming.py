@@ -38,7 +38,7 @@ _SECONDS = 0.3
 _EASIER = (2.5, 10)
 """Multiples of the first distance that are tried after it."""
 _TRIAL, _TRIALS = 0.25, 0.5
-"""Seconds for proving one claim, and all of a kind."""
+"""Seconds for proving one claim, and for all claims of a kind."""
 
 
 @dataclass(frozen=True)

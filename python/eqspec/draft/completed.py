@@ -41,7 +41,7 @@ class Completed:
 
 
 def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
-    """Find out what was not said; a Question where that is not possible.
+    """Find out what the user left open; raises a Question where the data does not tell.
 
     For a spec that is `to_keep` the outputs are called like the labels of the table, and without a table it is asked
     about scalers that lie beside the networks; a single question without a table is about the networks' own inputs.

@@ -24,12 +24,12 @@ from eqspec.networks import Network
 from eqspec.spec import numbers
 
 ENOUGH = 0.9
-"""So well must the reference answer the labels, or it may be the wrong way to normalise."""
+"""The share of labels that the reference must answer correctly; with less the normalisation may be the wrong one."""
 MOST_CLASSES = 200
 MOST_ROWS = 5000
 """Rows at which the reference is evaluated, evenly spread."""
 _SURELY = 3.0
-"""So many standard errors must a mean be away from zero."""
+"""How many standard errors a mean must lie away from zero to count as different from it."""
 
 Floats = NDArray[np.float64]
 Kind = Literal["classes", "sign", "quantity"]
@@ -57,7 +57,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How well the labels are answered under one way: a share, an interval for it, and what tells two ways apart.
+    """How well the labels are answered with one normalisation: a share, its interval, and what tells two of them apart.
 
     For classes `counts` (classes, outputs) says which output decides how often, and `matching` gives each class its
     output. For a quantity `losses` are the squared errors of the rows; where the output was fitted to it first, as that

@@ -31,7 +31,7 @@ class Probed:
 
 
 def probe(tasks_at: Callable[[str], Sequence[Task]], sizes: Sequence[str], seconds: float) -> Probed:
-    """Try one size after the other until one is not proved or the time is over."""
+    """Try the sizes in their order until one is not proved or the time is over."""
     runner, ends = Runner(), perf_counter() + seconds
     found = Probed()
     for size in sizes:

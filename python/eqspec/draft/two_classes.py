@@ -20,7 +20,7 @@ from eqspec.lazy_dataclass import dataclass
 
 Floats = NDArray[np.float64]
 _ROOM = 2.0
-"""The distance that is claimed is preferably so many times the largest one that was seen."""
+"""The claimed distance is this multiple of the largest one seen, where that is possible."""
 
 
 @dataclass(frozen=True)

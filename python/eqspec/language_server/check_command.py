@@ -25,7 +25,7 @@ from eqspec.tasks.task import Task
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: results in the order of the spec, and all of them in words."""
+    """The outcome of a run: results in the order of the spec, and a summary of them in words."""
 
     results: Sequence[Result]
     words: str
@@ -74,7 +74,7 @@ class _Told(Monitor):
         self._tell(task.id, progress.certified)
 
     def decided(self, result: Result) -> None:
-        """One more is known."""
+        """Count one more result."""
         self._done += 1
         self._tell(result.id, 0.0)
 

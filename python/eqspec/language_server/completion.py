@@ -52,14 +52,14 @@ _VOCABULARY = {
 """The closed vocabulary behind a keyword."""
 _NAMED: dict[str, Kind] = {"PROVE": "network", "EQUALS": "network", "ON": "region"}
 _PRECISIONS = {"TO": "integer type", "AS": "fixed point type"}
-"""What stands behind these words where a network is derived."""
+"""The completions behind these words in the declaration of a derived network."""
 _NEW_NAME = ("SPACE", "NETWORK", "REGION", "CHECK", "LET", "PARAM", "FEATURES", "OUTPUTS", "AS", "FOR", "TAGS")
 _VALUE = frozenset(("NUMBER", "LPAR", "NAME"))
 
 
 @dataclass(frozen=True)
 class Completion:
-    """One word that may come: what it is (`kind`), and what to say about it."""
+    """One word that may come next, its `kind`, and a remark to show beside it."""
 
     word: str
     kind: str
@@ -75,7 +75,7 @@ class Completions:
 
 
 def completions(text: str, offset: int, known: Sequence[Understanding], directory: Path) -> Completions:
-    """What may come at an offset. `known` are readings of the text, the latest first; names are taken from all."""
+    """The completions at an offset. `known` are readings of the text, the latest first; all of them give names."""
     opening = _open_string(text, offset)
     if opening is not None:
         return _files(opening, offset, directory)
@@ -95,7 +95,7 @@ def completions(text: str, offset: int, known: Sequence[Understanding], director
 
 
 def _open_string(text: str, offset: int) -> str | None:
-    """What stands in the double quotes that are open at an offset."""
+    """The text of the string that is open at an offset."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     found = list(_STRING.finditer(line))
     return found[-1][1] if found and found[-1].end() == len(line) else None
@@ -200,7 +200,7 @@ class _Names:
 
 
 def _at(declaration: str, beginning: bool, names: _Names) -> Iterator[Completion]:
-    """What may come behind the beginning of a declaration."""
+    """The completions behind the beginning of a declaration."""
     state: Any = parser().parse_interactive(declaration, start="start" if beginning else "declarations")
     try:
         state.exhaust_lexer()
@@ -261,7 +261,7 @@ def _named(before: list[str], written: list[str], accepts: frozenset[str], names
 
 
 def _values(before: list[str], block: str, names: _Names) -> Iterator[Completion]:
-    """What a value may be made of."""
+    """The completions inside a value."""
     yield from names.locals()
     if block == "WHERE":
         yield from names.features()

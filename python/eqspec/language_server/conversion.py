@@ -46,18 +46,18 @@ _COMPLETION = {
 
 
 def position(lines: Lines, offset: int) -> types.Position:
-    """An offset as the editor counts."""
+    """An offset as a position of the protocol."""
     line, unit = lines.place(offset)
     return types.Position(line, unit)
 
 
 def extent(lines: Lines, start: int, end: int) -> types.Range:
-    """A range of offsets as the editor counts."""
+    """A range of offsets as a range of the protocol."""
     return types.Range(position(lines, start), position(lines, end))
 
 
 def uri(source: Source) -> str:
-    """How the editor calls a file."""
+    """The URI of a file."""
     return from_fs_path(source.name) or source.name
 
 

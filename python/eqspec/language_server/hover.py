@@ -25,7 +25,7 @@ _MOST_ENTRIES = 24
 
 
 def hover(known: Understanding, found: Meaning, networks: ReadNetworks) -> str:
-    """What it means, for a reader of the spec. Nothing is read or computed for it but what is known."""
+    """The text of a hover: what a name means to a reader of the spec. No file is read and nothing proved for it."""
     match found:
         case DeclaredName(binding):
             return _declared(known, binding, networks)

@@ -34,7 +34,7 @@ class LastVerdicts:
         self._known: dict[str, Result] = {}
 
     def keep(self, item: Task | Search, result: Result) -> None:
-        """Keep what became of a task or a search now."""
+        """Keep the result that a task or a search just had."""
         with self._lock:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()

@@ -26,7 +26,7 @@ _KIND_BY_FIELD: dict[str, Kind] = {
     "reference": "network",
     "network": "network",
 }
-"""What a qualified name stands for in which field of a node."""
+"""The kind of declaration that a qualified name refers to, by the field of a node that it stands in."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class DeclaredName:
 
     @property
     def declared(self) -> Span:
-        """Where its name stands in its declaration."""
+        """The span of the name in its declaration."""
         return self.binding.declaration.name.span
 
 
@@ -134,7 +134,7 @@ class _Place:
         self.parent = around[-2].node if len(around) > 1 else None
 
     def meaning(self) -> Meaning | None:
-        """What it stands for."""
+        """The meaning of the name or path at this place."""
         if any(placed.field == "path" for placed in self.around):
             return self._file()
         match self.node:

@@ -73,7 +73,7 @@ class OpenSpecs:
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="eqspec-reading")
 
     def put(self, uri: str, path: Path, text: str, version: int | None) -> None:
-        """A text was opened, or has changed."""
+        """Take a text that was opened or has changed."""
         known = self._open.get(uri)
         if known is None:
             known = self._open[uri] = OpenSpec(uri, path, text, version)
@@ -84,7 +84,7 @@ class OpenSpecs:
         self._read_again(lambda other: other is not known and _depends(other, path))
 
     def close(self, uri: str) -> None:
-        """A text was closed: from now on its file counts."""
+        """Forget a text that was closed: from now on its file on disk counts."""
         known = self._open.pop(uri, None)
         if known is not None:
             known.wanted += 1
@@ -95,7 +95,7 @@ class OpenSpecs:
         return self._open.get(uri)
 
     def files_changed(self) -> None:
-        """Something on disk has changed: everything is read again."""
+        """Read everything again, because files on disk have changed."""
         self._read_again(lambda _: True)
 
     async def known(self, uri: str, *, settled: bool = False) -> OpenSpec | None:
@@ -120,7 +120,7 @@ class OpenSpecs:
         return {spec.path.resolve(): spec.text for spec in self._open.values()}
 
     def stop(self) -> None:
-        """Nothing is read any more."""
+        """Stop reading."""
         for spec in self._open.values():
             if spec.follower is not None:
                 spec.follower.cancel()
@@ -128,7 +128,7 @@ class OpenSpecs:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def read_again(self, spec: OpenSpec) -> None:
-        """Read one again, and look up what became of its checks."""
+        """Read one spec again, and look up the verdicts of its checks."""
         if spec.latest is not None:
             spec.wanted += 1
             self._follow(spec)

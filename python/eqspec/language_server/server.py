@@ -48,7 +48,7 @@ def serve(runner: Runner, source: BinaryIO, target: BinaryIO) -> None:
 
 
 class Server:
-    """What is asked, and where the answer comes from."""
+    """The requests that are answered, and what answers each."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner, self._verdicts = runner, LastVerdicts(runner)
@@ -120,7 +120,7 @@ class Server:
     # What the editor is told.
 
     def _show_findings(self, spec: OpenSpec) -> None:
-        """What was found in a spec."""
+        """Send the findings of a spec to the editor."""
         known = spec.latest
         if known is None or self._specs.get(spec.uri) is not spec:
             return
@@ -130,13 +130,13 @@ class Server:
         self.protocol_server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(spec.uri, found, version))
 
     def _refresh_lenses(self, _: OpenSpec) -> None:
-        """Have the editor ask what became of checks."""
+        """Ask the editor to fetch the verdicts of checks again."""
         workspace = self.protocol_server.client_capabilities.workspace
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.protocol_server.workspace_code_lens_refresh(None)
 
     def _failed(self, problem: Exception) -> None:
-        """Tell of a defect in the editor's log; nothing else stops for it."""
+        """Report a defect of eqspec in the editor's log, and go on."""
         message = f"eqspec failed: {type(problem).__name__}: {problem}. This is a defect of eqspec; please report it."
         self.protocol_server.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 

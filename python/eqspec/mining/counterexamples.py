@@ -31,12 +31,12 @@ from eqspec.tasks.witness import Witness
 
 SEED = 1
 _SPARE = 1.25
-"""So many more are chosen than are wanted, for those that onnxruntime denies."""
+"""How many times the wanted points are chosen, to make up for those that onnxruntime does not confirm."""
 _CHOOSING = 3e9
 """Numbers that are compared when points are chosen: two or three seconds."""
 _MOST_CHOSEN_FROM = 40_000
 _JOINING = 1e9
-"""Multiplications that may be spent on what hangs together."""
+"""The most multiplications for finding out which points belong to one connected part."""
 
 
 @dataclass(frozen=True)

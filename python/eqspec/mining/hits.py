@@ -31,7 +31,7 @@ _LONGEST_STEP = 0.6
 _CLEARLY = 0.01
 """Of the median score of what attacks found: what breaks the claim by less may not break it in float32."""
 _MOST_NUMBERS = 40_000_000
-"""That are kept of walks: 320 MB."""
+"""The most numbers that are kept of walks: 320 MB."""
 _AT_ONCE = 8192
 
 

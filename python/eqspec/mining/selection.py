@@ -43,10 +43,10 @@ def farthest_points(points: Array, first: int, count: int) -> Indices:
 
 
 def islands(points: Array, breaks: Callable[[Array], NDArray[np.bool_]]) -> Indices:
-    """A number (N,) for each point, the same for points that hang together, 0 for the largest group.
+    """The group (N,) of each point: points joined by breaking segments share a number, 0 is the largest group.
 
-    Two points hang together if one is among the nearest neighbours of the other and the claim `breaks` all along the
-    segment between them, where it is looked at. So what hangs together in truth may be several islands here.
+    Two points are joined if one is among the nearest neighbours of the other and the claim `breaks` all along the
+    segment between them, as far as it is sampled. A connected part of the region may so become several groups.
     """
     count = len(points)
     parent = list(range(count))

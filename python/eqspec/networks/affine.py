@@ -341,9 +341,14 @@ def opposite(value: Affine) -> Affine:
     return shift(negate(value), en.exactly(1.0))
 
 
+def is_positive(value: Affine) -> Affine:
+    """Whether value > 0, entry by entry: 0 or 1, new units."""
+    return relu(curve(value, _SIGN))
+
+
 def is_larger(first: Affine, second: Affine) -> Affine:
     """Whether first > second, entry by entry: 0 or 1, new units."""
-    return relu(curve(add(first, negate(second)), _SIGN))
+    return is_positive(add(first, negate(second)))
 
 
 def add(first: Affine, second: Affine) -> Affine:

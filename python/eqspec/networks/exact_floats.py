@@ -65,8 +65,8 @@ class Grid:
     exponents: Exponents
 
     @property
-    def short(self) -> bool:
-        """Whether float32 holds sums of them whose absolute terms these sizes bound."""
+    def sums_are_float32(self) -> bool:
+        """Whether float32 holds every partial sum of terms whose absolute values add up to these sizes."""
         inside = (self.exponents >= _LEAST) & (self.sizes <= 2.0**_MOST)
         limit = np.ldexp(1.0, np.minimum(self.exponents, _MOST) + DIGITS)
         return bool((inside & (self.sizes < limit)).all())
@@ -148,7 +148,11 @@ class ExactFloats:
             zero = given.value if isinstance(given, Enclosure) else np.asarray(given, np.float64)
         least, most = (int(f(np.frexp(scale.value)[1])) - 1 for f in (np.min, np.max))
         sizes = np.ldexp(found.sizes, -least) + np.abs(zero).max(initial=0.0)
-        return "exact" if Grid(sizes, np.minimum(found.exponents - most, grain.grain(zero))).short else otherwise
+        return (
+            "exact"
+            if Grid(sizes, np.minimum(found.exponents - most, grain.grain(zero))).sums_are_float32
+            else otherwise
+        )
 
     def after(self, call: OperatorCall, results: Sequence[Value]) -> list[Value] | None:
         """The results of a function, move or quantiser that nothing is rounded in; None where that is not known."""
@@ -204,7 +208,7 @@ class ExactFloats:
         if exponents is None or sizes is None:
             return None
         found = Grid(sizes, np.asarray(np.broadcast_to(exponents, result.shape), np.int64).reshape(-1))
-        return found if found.short else None
+        return found if found.sums_are_float32 else None
 
     def _all_exact(self, call: OperatorCall) -> bool:
         """Whether all inputs are exact, some of them variable."""
@@ -246,7 +250,7 @@ class ExactFloats:
     def _marked(self, value: Affine) -> Affine:
         whole = stripped(value)
         found = self._entries(whole)
-        if found is None or not found.short:
+        if found is None or not found.sums_are_float32:
             return value
         begun = replace(af.started(whole), roundings=0)
         self._values[begun] = found

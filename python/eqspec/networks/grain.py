@@ -39,8 +39,8 @@ def powers_of_two(values: Array) -> bool:
     return bool((np.frexp(values)[0] == 0.5).all())
 
 
-def short(sizes: Array, fine: NDArray[np.int64] | int) -> NDArray[np.bool_]:
-    """Where sums of multiples of 2^fine are exact, if their absolute values add up to `sizes`, computed in floats."""
-    exponents = np.asarray(fine, np.int64)
+def sums_are_exact(sizes: Array, exponent: NDArray[np.int64] | int) -> NDArray[np.bool_]:
+    """Where float64 sums of multiples of 2^exponent are exact; their absolute values, in floats, add up to `sizes`."""
+    exponents = np.asarray(exponent, np.int64)
     limit = np.ldexp(_SLACK, np.minimum(53 + exponents, 1023))
     return np.asarray((exponents >= LEAST) & (sizes <= limit))

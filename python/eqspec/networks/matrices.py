@@ -169,12 +169,12 @@ def negated(matrix: Matrix) -> Matrix:
 
 
 def inflated(matrix: Matrix, factor: float) -> Matrix:
-    """The matrix, each of its numbers only known up to `factor` times its size."""
+    """The matrix with an error of `factor` times its size on each number."""
     return with_numbers(matrix, en.inflate(numbers(matrix), factor))
 
 
 def with_numbers(matrix: Matrix, found: Enclosure) -> Matrix:
-    """The same form of other numbers."""
+    """A matrix of the same form with other numbers."""
     match matrix:
         case Selection():
             return Selection(matrix.index, found)

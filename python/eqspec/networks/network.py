@@ -101,14 +101,14 @@ class Cast:
 
 @dataclass(frozen=True, eq=False)
 class LargestIntermediate:
-    """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
+    """A bound of all partial sums of a layer, in any order of summation: coefficients . |its inputs| + constant."""
 
     coefficients: Array
     constant: float
 
 
 def step_of(layer: AffineLayer, number: int, *, last: bool) -> Step:
-    """A layer as the step of a chain that has this number."""
+    """A layer as step `number` of a chain, counted from 0."""
     term = Term(number - 1, Tile.dense(layer.weight, layer.weight_error))
     return Step((term,), layer.bias, layer.bias_error, "identity" if last else "relu", layer.names)
 

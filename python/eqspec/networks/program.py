@@ -206,7 +206,7 @@ class Step:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """What its terms read."""
+        """The steps that its terms read, -1 for the inputs."""
         return tuple(term.source for term in self.terms)
 
     @property
@@ -261,7 +261,7 @@ def renumbered(step: Step, place: dict[int, int]) -> Step:
 
 
 def content(steps: Sequence[Step]) -> Iterator[bytes]:
-    """Everything that a program is but its names, for a digest: two of the same content compute the same."""
+    """The content of a program without its names, for a digest: programs of equal content compute the same."""
     for step in steps:
         yield f"step {step.rows} {step.sources}".encode()
         yield from function_content(step.function)
@@ -285,7 +285,7 @@ def function_content(function: Function) -> Iterator[bytes]:
 
 
 def problems(steps: Sequence[Step], inputs: int) -> Iterator[tuple[str, str]]:
-    """What is wrong with a program, each with how to put it right."""
+    """The faults of a program, each with a fix."""
     if not steps:
         yield "the network has no steps", "give at least one step"
         return

@@ -199,7 +199,7 @@ class Roundoff:
             return call
         if kind == "Cast":
             if call.integer("to", 0) in SHORT_TYPES and self.precision is FLOAT32:
-                raise UnreadableError("a cast to 16 bits is no float32 arithmetic", SHORT_FIX)
+                raise UnreadableError("a cast to 16 bits is not float32 arithmetic", SHORT_FIX)
             return call
         if kind == "BatchNormalization" and (call.number(4).value < 0).any():
             raise UnreadableError("a variance is negative", "repair the training or the export that made it")

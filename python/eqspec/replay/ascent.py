@@ -29,7 +29,7 @@ _STARTS = 7
 TRIED_PER_START = 4 * len(_LENGTHS) * _STEPS
 """The number of inputs that are looked at, at most, for every point where an ascent starts."""
 _LITTLE = 1e-3
-"""Steps end where they gain less than this share of the score."""
+"""An ascent ends when a step gains less than this share of the score."""
 
 
 class Region:

@@ -65,5 +65,5 @@ def _without(equation: Equation, solved: Sequence[tuple[int, Equation]]) -> Equa
 
 
 def _room(task: Task, point: Sequence[Fraction], index: int, coefficient: Fraction) -> Fraction:
-    """By how much the sum may change before this input leaves the box."""
+    """How far the sum may change before this input leaves the box."""
     return abs(coefficient) * min(point[index] - task.lower_exact[index], task.upper_exact[index] - point[index])

@@ -36,7 +36,7 @@ Ends = tuple[Array, Array]
 def holds(
     claim: Property, reference: Sequence[Enclosure], candidate: Sequence[Enclosure], *, lowest_wins: bool = False
 ) -> bool:
-    """Whether no outputs in the enclosures break the claim; False where that is not known."""
+    """Whether the claim holds for all outputs in the enclosures; False where that is not known."""
     match claim:
         case Epsilon(eps, norm, outputs):
             chosen = range(len(reference)) if outputs is None else outputs

@@ -31,7 +31,7 @@ from eqspec.tasks.witness import Witness
 SHARE, LONGEST = 0.1, 2.0
 """The share of the time that the search took, and at most so many seconds."""
 _TRIED = 3
-"""The number of points that are replayed, which may take longer than everything else here."""
+"""The most points that are replayed exactly, which may take longer than everything else here."""
 
 
 def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simplify: bool = True) -> Witness:

@@ -34,11 +34,11 @@ from eqspec.tasks.witness import OutOfType, Witness
 
 Point = tuple[Fraction, ...]
 _MOST_BITS = 4096
-"""Behind the point; what such enclosures do not decide is not confirmed."""
+"""Bits behind the binary point of the finest enclosures. Points that these do not decide are not confirmed."""
 
 
 class Replay:
-    """Replays the candidates of one task: so many were `tried`, and so many of them `confirmed`.
+    """Replays the candidates of one task, and counts those `tried` and those `confirmed`.
 
     `beside` says whether one broke the claim in the box, but beside the grid of the region, where that does not count.
     """

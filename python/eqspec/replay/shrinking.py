@@ -30,7 +30,7 @@ _LITTLE = 0.02
 """The share of the score that must remain where features are moved forward: few features rarely reach more."""
 _MOST_FORWARD = 12
 _MOST_TRIED = 256
-"""Features that are tried at once, the steepest ones."""
+"""The most features that are tried at once: those along which the score changes most."""
 _HALVINGS = 10
 _ROUNDS = 64
 _AT_ONCE = 128

@@ -38,9 +38,9 @@ from eqspec.tasks.directed_rounding import contexts, decimal_enclosure
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
 
 _MOST_DIGITS = 2560
-"""Only numbers of thousands of digits get here; then the point is not used as a witness."""
+"""The most digits of decimal arithmetic. Points that need more are not used as witnesses."""
 _NEGLIGIBLE = Decimal(-100_000)
-"""exp is increasing, so a smaller exponent is enclosed by 0 and exp of this one."""
+"""Exponents below this are not evaluated: as exp increases, their exp lies between 0 and exp of this one."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _other_class(claim: Decision, reference: Sequence[Enclosure], candidate: Seq
 
 
 def turned(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
-    """Scores of which the lowest wins as scores of which the highest does."""
+    """The scores negated where the lowest one decides, so that the highest does."""
     return [(-high, -low) for low, high in enclosures]
 
 

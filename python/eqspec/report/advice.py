@@ -56,7 +56,7 @@ def advice(result: Result, others: Sequence[Result] = ()) -> tuple[str, ...]:
 
 
 def _at_this_rate(result: Result) -> str:
-    """How long the rest takes if it goes on as in the second half of its time."""
+    """A sentence on how long the rest would take at the rate of the second half of the search."""
     rate = _rate(result.history)
     if rate is None and _lacked_memory(result):
         return (

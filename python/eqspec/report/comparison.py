@@ -31,9 +31,9 @@ _SLOWER = 2.0
 _SECONDS = 1.0
 """A task is slower from twice its time and a second more on: what a busy machine does to a single task is less."""
 _FEWEST_RATIOS = 8
-"""From so many tasks on the median of their ratios says how fast the machine was."""
+"""The fewest tasks from which the median of their ratios of times says how fast the machine was."""
 _USUAL = (0.8, 1.25)
-"""A median within these says nothing worth telling."""
+"""A median ratio between these is within the usual noise and not mentioned."""
 _COUNTED = {
     "worse": "worse",
     "other": "with another verdict",
@@ -45,7 +45,7 @@ _COUNTED = {
     "same": "the same",
 }
 _SHORTEST = 0.1
-"""Below so many seconds a time says more of the machine than of the task."""
+"""Times below this many seconds are not compared: they say more about the machine than about the task."""
 
 _Key: TypeAlias = "tuple[str, str, int]"
 
@@ -59,11 +59,11 @@ class Kind(StrEnum):
     SLOWER = "slower"
     BETTER = "better"
     RENAMED = "renamed"
-    """What it was, under another name."""
+    """The same outcome, under another name."""
     NEW = "new"
     GONE = "gone"
     SAME = "same"
-    """What it was, as far as verdict and time go."""
+    """The same verdict in about the same time."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Change:
 
     @property
     def words(self) -> str:
-        """What was, and what is."""
+        """The earlier outcome and the later one, in words."""
         match self.before, self.after:
             case Result() as before, Result() if self.kind is Kind.RENAMED:
                 return f"was called {before.id}"
@@ -262,7 +262,7 @@ def _newly_refuted(before: Bracket, after: Bracket) -> bool:
 
 
 def _refutes(bracket: Bracket, value: Fraction) -> bool:
-    """What breaks at one value breaks at every harder one."""
+    """Whether a bracket refutes the claim at a value: what breaks at one value breaks at every harder one."""
     if bracket.refuted is None:
         return False
     return bracket.refuted <= value if bracket.direction == "largest" else bracket.refuted >= value

@@ -1,4 +1,4 @@
-"""The input of a witness in words: what sets it apart, and that everything else is where the region lies around."""
+"""The input of a witness in words: the features that differ from the region's centre, and that all others equal it."""
 
 from __future__ import annotations
 

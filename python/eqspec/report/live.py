@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SECONDS_TO_TELL = 3.0
 _SHARE_TO_TELL = 0.02
-"""Before so much is proved nothing is said of how long the rest takes."""
+"""The proved share from which on the remaining time is estimated."""
 _WIDE = 80
 """Columns below which there is no bar: the share says the same."""
 

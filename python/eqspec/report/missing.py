@@ -1,4 +1,4 @@
-"""What a run was to check and has no result of: a report without it would look as if everything had been checked."""
+"""Tasks of a run that have no result. A report that left them out would look as if everything had been checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Missing:
 
 
 def interrupted(file: str, tasks: int) -> Missing:
-    """So many tasks of a file were not run."""
+    """The `Missing` of an interrupted run, in which this many tasks of a file were not run."""
     return Missing(file, f"interrupted: {plural(tasks, 'task')} not run", tasks, interrupted=True)
 
 

@@ -21,9 +21,9 @@ class Outcome(StrEnum):
     """As a test runner sees a task."""
 
     PASSED = "passed"
-    """It came to what was expected of it."""
+    """The outcome is the expected one."""
     FAILED = "failed"
-    """It was decided, and not as expected."""
+    """It was decided, but not as expected."""
     UNDECIDED = "undecided"
     """Nothing was shown in the time it had."""
     BROKEN = "broken"
@@ -54,7 +54,7 @@ def headline(result: Result) -> str:
 
 
 def standing(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
-    """What a run amounts to: failed before undecided before passed; none if there is no result.
+    """The outcome of a run: that of its worst task, failed before undecided before passed; "none" without results.
 
     Where results are missing nothing has passed: the run failed, or is undecided if somebody stopped it.
     """

@@ -30,7 +30,7 @@ _HANDLER = "eqspec.shown"
 
 
 def shown(text: str) -> str:
-    r"""The text with what would not be seen written out, as \x1b."""
+    r"""The text with its invisible characters written as escapes such as \x1b."""
     return _HIDDEN.sub(lambda m: written_out(m[0]), text) if _HIDDEN.search(text) else text
 
 
@@ -51,7 +51,7 @@ def shown_in_json(text: str) -> str:
 
 
 def use_what_there_is() -> None:
-    r"""From now on characters that the encoding of the standard streams does not have are written as \u221e."""
+    r"""From now on characters that the standard streams cannot encode are written as escapes such as \u221e."""
     codecs.register_error(_HANDLER, _encoded)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

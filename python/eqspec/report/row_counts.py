@@ -65,7 +65,7 @@ def percent_below(share: Fraction) -> str:
 
 
 def lines(results: Sequence[Result]) -> list[tuple[int, str]]:
-    """What a terminal shows of all checks over rows, each line with the number of blanks in front of it."""
+    """The lines that a terminal shows about checks over rows, each with the number of blanks that indent it."""
     said: list[tuple[int, str]] = []
     for group in row_groups(results):
         head = (0, f"{group.check} over the rows of {table_of(group.share.source) or 'its table'}")

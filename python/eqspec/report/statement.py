@@ -49,7 +49,7 @@ _SHORT_HASH = 12
 
 
 def not_promised(arithmetic: Arithmetic) -> tuple[str, ...]:
-    """What a proof says nothing about."""
+    """Sentences on what a proof of the task does not cover."""
     return NOT_PROMISED if arithmetic == "real" else (NOT_PROMISED[0], _ROUNDED, *NOT_PROMISED[2:])
 
 

@@ -32,7 +32,7 @@ _MOST_WITNESSES = 20
 _VERDICT = len(Verdict.EQUIVALENT.value)
 _GAP = 2
 _SAID = 24
-"""Columns that are enough for what there is to say of a task: it goes on in further lines."""
+"""Columns of the terminal that suffice for the remarks on a task, which wrap into further lines."""
 _MOST_NUMBERS = 32
 """The most numbers of one input or output that are printed; a saved witness has them all."""
 
@@ -102,7 +102,7 @@ def indented(lines: Sequence[tuple[int, str]]) -> RenderableType:
 
 
 def remark(result: Result) -> Text:
-    """Why it is unknown, whether it was expected, and what a search found."""
+    """The remark on a result: why it is unknown, whether it was expected, and what a search found."""
     parts: list[Text] = []
     said = "" if result.find is None else bracket_in_words(result.find)
     if result.reason not in (None, Reason.TIMEOUT):

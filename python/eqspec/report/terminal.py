@@ -16,7 +16,7 @@ from eqspec.report.printable import harmless
 _LABEL = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
 _HANGING = 2
 _LEAST = 20
-"""Fewer columns than so many are no room for words."""
+"""The fewest columns into which words are still wrapped."""
 
 
 class Terminal(Console):

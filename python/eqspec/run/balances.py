@@ -18,11 +18,11 @@ from eqspec.run.random_inputs import corners_and_points
 from eqspec.tasks.task import Task
 
 _POINTS = 32
-"""Inputs of a box at which it is seen how much the factors of products vary."""
+"""How many inputs of a box are sampled to see how much the factors of products vary."""
 _ROUNDS = 2
 """How often bounds are asked for: those of a product depend on the balance of the products before it."""
 _MEMORY = 1 << 28
-"""Bytes that the forms of a pair may take for this."""
+"""The most bytes of affine forms that this may use for a pair."""
 
 
 def balances_in(task: Task, first: Network, second: Network) -> tuple[Balance, Balance]:
@@ -41,6 +41,6 @@ def balances_in(task: Task, first: Network, second: Network) -> tuple[Balance, B
 
 
 def _alike(first: Network, second: Network) -> bool:
-    """Whether steps of one size and function stand side by side without more ado."""
+    """Whether both networks have the same steps in size and function, so that they pair up as they stand."""
     shapes = [[(step.rows, step.function) for step in network.steps] for network in (first, second)]
     return shapes[0] == shapes[1]

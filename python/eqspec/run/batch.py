@@ -111,7 +111,7 @@ class _Batch:
         return done
 
     def _decide(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
-        """An exception is never taken for a proof."""
+        """Decide one task or search. An exception is kept as a failure and never becomes a proof."""
         began = perf_counter()
         try:
             if not isinstance(item, Task):

@@ -22,7 +22,7 @@ def run_search(
     stop: Callable[[], bool] | None = None,
     options: Options | None = None,
 ) -> tuple[Result, bool]:
-    """The answer as a result with `find`, and whether it was interrupted. The budget is for the whole search."""
+    """The answer of a search as a result with `find`, and whether it was interrupted. One budget covers it all."""
     values = ValueSearch(runner, search, monitor, stop=stop, options=options)
     answer = (WholeNumbers if search.whole else Bisection)(values)
     return answer.run(), values.interrupted

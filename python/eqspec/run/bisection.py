@@ -34,7 +34,7 @@ class Bisection:
         self._undecided: dict[Fraction, float] = {}
 
     def run(self) -> Result:
-        """Both ends, then the gaps between, as long as there is time and something to try."""
+        """Try both ends of the range, then the gaps between, as long as there is time and something left to try."""
         for end in (self._search.hard, self._search.easy):
             if self._goes_on():
                 self._try(end, _FIRST_SHARE * self._values.time_left)

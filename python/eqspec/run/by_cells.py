@@ -39,14 +39,14 @@ from eqspec.tasks.witness import Witness
 
 MOST_CELLS, FEW_CELLS = 1 << 16, 1 << 12
 _TOGETHER = 1 << 22
-"""Numbers of a layer that are held at once."""
+"""The most numbers of one layer that are held in memory at once."""
 _MOST_ALONE = 1 << 12
-"""Cells that are evaluated in rationals, each by itself."""
+"""The most cells that are evaluated one by one in rational arithmetic."""
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What running all cells says: proved, or a witness, or neither; and how many cells there are."""
+    """The outcome of evaluating every cell: proved, or a witness, or neither; and how many cells there are."""
 
     cells: int | None
     proved: bool = False
@@ -54,12 +54,12 @@ class Decided:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing else has to be asked."""
+        """Whether the task is decided by this."""
         return self.proved or self.witness is not None
 
 
 def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = MOST_CELLS) -> Decided:
-    """Decide a task by its cells, if there are at most so many. `check` is called now and then, and may raise."""
+    """Decide a task by its cells, if there are at most `most`. `check` is called now and then, and may raise."""
     about_one = isinstance(task.property, Containment)
     networks = (task.candidate,) if about_one else (task.reference, task.candidate)
     if not all(within_limits(network.steps) for network in networks):

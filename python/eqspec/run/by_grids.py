@@ -23,7 +23,7 @@ def region_of(task: Task) -> Region:
 
 
 def proved(task: Task, reference: Analysis, candidate: Analysis) -> bool:
-    """Whether the claim follows from what is known of both networks, on the whole box and its lattices."""
+    """Whether the claim follows from the exact bounds of both networks on the whole box and its lattices."""
     f, g, atoms = reference.outputs, candidate.outputs, candidate.atoms
     match task.property:
         case Epsilon(eps, norm, outputs):

@@ -24,7 +24,7 @@ from eqspec.tasks.verdict import Verdict
 def decided(
     task: Task, options: Options, replay: Replay, check: Callable[[], None], began: float, *, needed: bool
 ) -> Result | None:
-    """The result, or None where integers do not tell. Time counts from `began`.
+    """The result, or None where exact integers do not decide the task. Time counts from `began`.
 
     `check` is called now and then, and ends the work with an exception of its caller's. `needed` says that no search
     can prove the claim, so that a counterexample is looked for on the grids, too.
@@ -49,7 +49,7 @@ def decided(
 
 
 def _known(task: Task, check: Callable[[], None]) -> tuple[Analysis, Analysis] | None:
-    """Both networks on the region; None where that says too little."""
+    """What exact integers say of both networks on the region; None where they say too little."""
     try:
         atoms = shared_atoms(task)
         reference = analyse(task.reference.steps, atoms, check)

@@ -20,19 +20,19 @@ from eqspec.tasks.task import Task
 
 
 def key_of(task: Task, fingerprint: bytes) -> str:
-    """The key of a task of which the core sees what has this fingerprint."""
+    """The cache key of a task; `fingerprint` is the digest of what the core is given for it."""
     parts = ["task", build(), fingerprint.hex(), serialisation.digest(task)]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()
 
 
 def build_id() -> str:
-    """A short name of this version, for messages about what another one kept."""
+    """A short name of this version, for messages about entries that another version kept."""
     return hashlib.sha256(build().encode()).hexdigest()[:16]
 
 
 @cache
 def build() -> str:
-    """This version of eqspec, file by file, and what it computes with: what another proved has to be proved again.
+    """A digest of every file of eqspec and of the libraries it computes with: results of other versions are not used.
 
     All files of the package count, the core among them, because a verdict also depends on how networks, specs and
     claims reach the core.

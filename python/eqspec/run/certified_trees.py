@@ -23,7 +23,7 @@ Array = NDArray[Any]
 _LEAF, _CUT, _ROUND, _ASSUME = range(4)
 _PARTS = {_LEAF: 0, _CUT: 2, _ROUND: 1, _ASSUME: 2}
 _ALIKE = ("id", "region", "property", "arithmetic")
-"""What of a task has to be the same: all but its networks."""
+"""The parts of a task that must be the same: all but its networks."""
 
 
 def trail(task: Task, folder: Path) -> bytes | None:

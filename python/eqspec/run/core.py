@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 FILE = str(sys.modules[Pair.__module__].__file__)
-"""What was loaded."""
+"""The file of the core that was loaded."""
 
 if TYPE_CHECKING:  # who only asks for the version loads no numpy
     import numpy as np

@@ -11,7 +11,7 @@ from eqspec.run import core
 
 
 def pair_of(first: Network, second: Network, *, negated: bool = False) -> core.Pair:
-    """The pair of two networks, with their outputs turned round where that is asked for."""
+    """The pair of two networks for the core, with all outputs negated where that is asked for."""
     first, second = align(first, second)
     if negated:
         first, second = negate_outputs(first), negate_outputs(second)

@@ -17,7 +17,7 @@ from eqspec.tasks.verdict import Verdict
 
 
 def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
-    """A result: what is known of the task beforehand, and what was found; with a witness, the task to replay it on."""
+    """A result, made of what is known of the task and of what was found; with a witness, the task to replay it on."""
     return Result(
         id=task.id,
         check=task.check,

@@ -18,7 +18,7 @@ from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 
 _FORM = "1"
-"""Changes with the form of what the core writes."""
+"""The version of the format in which the core writes hints."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class EarlierProofs:
 
     @property
     def may_keep(self) -> bool:
-        """Whether there is a place for them."""
+        """Whether there is a cache to keep proofs in."""
         return self._store is not None
 
     def hints(self, task: Task) -> Hints | None:

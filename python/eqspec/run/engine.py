@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 Confirm = Callable[[Array], Witness | None]
 """Replays a candidate (I,) exactly."""
 Tell = Callable[[Progress], None]
-"""Is told what is known, about ten times a second; KeyboardInterrupt stops the search."""
+"""Called with the progress about ten times a second; it may raise KeyboardInterrupt to stop the search."""
 
 
 @dataclass(frozen=True, eq=False)

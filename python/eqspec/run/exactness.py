@@ -27,7 +27,7 @@ from eqspec.tasks.verdict import Verdict
 _SHARE = 0.5
 """The share of the time that the search may take."""
 _MOST_PRODUCTS = 1 << 22
-"""Weights of both networks, for claims that a search may prove as well."""
+"""The most weights of both networks for which this is tried where a search might prove the claim as well."""
 
 
 def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool] | None = None) -> Result | None:
@@ -53,7 +53,7 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
 
 
 class _TooLateError(Exception):
-    """A share of the time is over."""
+    """The share of the time for exact decisions is used up."""
 
 
 def _limits(task: Task, options: Options, stop: Callable[[], bool] | None) -> Callable[[], None]:
@@ -77,7 +77,7 @@ def _needed(task: Task) -> bool:
 
 
 def _promising(task: Task) -> bool:
-    """Whether integers may say something, and soon."""
+    """Whether exact integers are likely to decide the task, and quickly."""
     networks = (task.reference, task.candidate)
     small = sum(network.products for network in networks) <= _MOST_PRODUCTS
     return small and (bool(task.lattices) or any(quantised(network) for network in networks))

@@ -64,7 +64,7 @@ def nearly(task: Task, result: Result, size: float, proves: Callable[[Task, floa
 
 
 def weakened(claim: Property, slack: Fraction) -> tuple[Property, Name, Fraction] | None:
-    """The claim that allows so much more, the name of the number that was changed and its new value; or None."""
+    """The claim weakened by `slack`, the name of the number that was changed and its new value; or None."""
     match claim:
         case Top1():
             return Margin(slack), "margin", slack

@@ -60,7 +60,7 @@ def _parts(task: Task, lower: _Array, upper: _Array) -> _Array:
 
 
 def _narrowed(ends: _Array) -> dict[int, tuple[float, float]]:
-    """The features (I, 2) that a box does not span, at most so many."""
+    """The edges of a box, out of `ends` (I, 2), along its at most `_MOST_EDGES` narrowest features, by feature."""
     width = ends[:, 1] - ends[:, 0]
     order = np.argsort(width, kind="stable")[:_MOST_EDGES]
     kept = sorted(int(i) for i in order if width[i] < 1.0)

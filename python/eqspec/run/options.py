@@ -22,7 +22,7 @@ def cores() -> int:
 
 
 MEMORY = 2 << 30
-"""Bytes, where nothing is said: the default of the core."""
+"""The limit on memory in bytes where none is given; it is the default of the core."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Options:
         return core.Settings(**self.chosen(task))
 
     def chosen(self, task: Task) -> dict[str, Any]:
-        """What the settings for a task say, by name; with a certifier also a new file for the record of its proof."""
+        """The settings for a task by name; with a certifier also a new file for the record of its proof."""
         budget = task.budget
         chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": self.seconds(task)}
         if threads := self.threads or budget.threads:

@@ -19,7 +19,7 @@ from eqspec.run.core_pairs import pair_of
 from eqspec.tasks.task import Task
 
 _MOST_BOXES = 16
-"""Networks that are kept as what they are in some box, and pairs with products that are balanced for one."""
+"""The most networks simplified for one box, and pairs with products balanced for one box, that are kept."""
 
 
 class Pairs:
@@ -61,13 +61,13 @@ class Pairs:
         return self._balances[key]
 
     def _alike(self, first: Network, second: Network) -> tuple[Network, Network]:
-        """Both with neurons of the second where those of the first stand that they are like."""
+        """Both networks, with the neurons of the second in the order of those of the first that they match."""
         if (first, second) not in self._matches:
             self._matches[first, second] = match(first, second)[:2]
         return self._matches[first, second]
 
     def _in_box(self, network: Network, task: Task) -> Network:
-        """A network as what it is in the box of a task, the same one where boxes make no difference."""
+        """A network simplified for the box of a task; the same network where no box makes a difference."""
         key = network, within_types(network.steps, (task.lower_exact, task.upper_exact))
         if key not in self._in_boxes:
             if len(self._in_boxes) >= _MOST_BOXES:

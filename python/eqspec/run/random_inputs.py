@@ -17,7 +17,7 @@ from eqspec.tasks.search_statistics import Sampled
 from eqspec.tasks.task import Task
 
 _WORK = 5e6
-"""The number of multiplications that may be spent, which takes some milliseconds."""
+"""The most multiplications that are spent on this; they take some milliseconds."""
 _FEWEST, _MOST = 16, 1024
 _BINS = 24
 

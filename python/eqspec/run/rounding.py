@@ -17,7 +17,7 @@ _OUT_OF_MEANS = (Reason.TIMEOUT, Reason.BOXES, Reason.MEMORY)
 
 
 def noise_floor(task: Task) -> float | None:
-    """Below which distance nothing is proved while levels are not told apart; None where rounding sets no such limit.
+    """The distance below which no search proves a claim because a network rounds; None where there is no such limit.
 
     Where both networks round, what one of them rounds to coarser levels than the other counts.
     """
@@ -35,7 +35,7 @@ def noise_floor(task: Task) -> float | None:
 
 
 def with_reason(task: Task, result: Result) -> Result:
-    """A result that says so where rounding is why the means did not suffice."""
+    """The result, with the reason changed where the rounding inside of a network is why it is undecided."""
     claim = task.property
     if result.reason not in _OUT_OF_MEANS or not isinstance(claim, Epsilon):
         return result

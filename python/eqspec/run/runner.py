@@ -108,7 +108,7 @@ class Runner:
         return result
 
     def _settled(self, task: Task, stop: Callable[[], bool] | None, options: Options) -> Result | None:
-        """What is decided before any search."""
+        """The result of a task that is decided before any search; None if a search is needed."""
         began = perf_counter()
         try:
             settled = decide(task, options, self.replay(task), stop)
@@ -119,7 +119,7 @@ class Runner:
         return options.certifier.certify(task, settled, options.seconds_of_writing(task))
 
     def kept(self, task: Task) -> Result | None:
-        """What the cache has for a task; nothing is searched for. None for what is decided before any search.
+        """The result that the cache holds for a task; nothing is searched. None for tasks decided before any search.
 
         Raises InputError if the claim makes no sense for the networks.
         """
@@ -242,7 +242,7 @@ def _searched_first(task: Task) -> bool:
 def _watching(
     task: Task, recorder: Recorder, monitor: Monitor | None, stop: Callable[[], bool] | None
 ) -> Callable[[Progress], None]:
-    """What is done with the progress of a search: it is recorded and shown, and `stop` may end it as Ctrl-C does."""
+    """A function that records and shows the progress of a search, and ends it as Ctrl-C does when `stop` says so."""
 
     def progress(state: Progress) -> None:
         recorder.note(state)

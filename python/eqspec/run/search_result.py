@@ -1,4 +1,4 @@
-"""The answer to a `find` as a result: the bracket, and what all its tasks took together."""
+"""The answer to a `find` as a result: the bracket, and the time that all its tasks took together."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class ValueSearch:
         return self._results
 
     def run(self, value: Fraction, seconds: float) -> Result:
-        """The result of the task at a value, with at most so much time and no more than is left."""
+        """The result of the task at a value, within `seconds` and the time that is left."""
         task = self.search.task_at(value)
         self._monitor.started(task)
         # Witnesses are not simplified: the more clearly an input breaks the claim, the more values it refutes.
@@ -85,7 +85,7 @@ class ValueSearch:
         return again
 
     def why_open(self, *, out_of_time: bool) -> Reason:
-        """Why there is no answer: the time, or what kept values from being decided."""
+        """The reason why there is no answer: the time ran out, or whatever kept single values undecided."""
         if self.interrupted:
             return Reason.INTERRUPTED
         if out_of_time:

@@ -24,7 +24,7 @@ from eqspec.tasks.witness import Witness
 _FIRST_SHARE = 0.2
 """The share of the time for the easy end, which decides how the search goes on."""
 _LEAST_SECONDS = 1.0
-"""A value gets at least so much, if there is as much left."""
+"""The fewest seconds that a value gets, as long as that much time is left."""
 
 
 class WholeNumbers:

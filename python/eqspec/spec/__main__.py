@@ -39,7 +39,7 @@ def to_text(parser: lark.Lark, grammar: str) -> str:
 
 
 def _renumbered(automaton: dict[str, Any]) -> dict[str, Any]:
-    """The automaton with numbers that follow from the grammar alone, as lists of pairs; lark's differ from run to run.
+    """The automaton as lists of pairs. Its states are numbered by the grammar alone; lark's numbers vary between runs.
 
     Tokens are numbered by name, states in the order in which they are reached from the start states, token by token.
     """

@@ -47,13 +47,13 @@ class Builder:
         return _BUILDERS[tree.data](self, tree.children, self.span(tree))
 
     def span(self, tree: Tree[Token]) -> Span:
-        """What a tree covers."""
+        """The span of text that a tree covers."""
         if tree.meta.empty:
             return Span(self.source, self.offset, self.offset)
         return Span(self.source, self.offset + tree.meta.start_pos, self.offset + tree.meta.end_pos)
 
     def place(self, token: Token) -> Span:
-        """What a token covers."""
+        """The span of text that a token covers."""
         start = self.offset + (token.start_pos or 0)
         return Span(self.source, start, start + len(token))
 

@@ -21,7 +21,7 @@ from eqspec.spec.values import UNKNOWN
 
 @dataclass(frozen=True, eq=False)
 class CheckedSpec:
-    """A program whose names, words, kinds and units are right, and what its declarations say."""
+    """A program whose names, words, kinds and units were checked, with the meaning of its declarations."""
 
     program: Program
     values: Values
@@ -37,7 +37,7 @@ class CheckedSpec:
 def check(
     program: Program, findings: Findings, params: Mapping[str, Override] | None = None, header: Header | None = None
 ) -> CheckedSpec:
-    """Check a program and all it includes; what is wrong goes to findings. `header` reads the names in a table."""
+    """Check a program and all it includes; errors go to `findings`. `header` reads the names in a table's header."""
     scope_values = Values(program, params or {}, findings)
     scopes = {module: Scope(module, scope_values) for module in program.modules}
     spaces: dict[Binding, SpaceFacts] = {}

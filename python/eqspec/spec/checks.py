@@ -25,7 +25,7 @@ from eqspec.spec.values import UNKNOWN, Form, Value
 MANY_TASKS = 1000
 MOST_TASKS = 100_000
 MOST_WHOLE = 256
-"""Whole numbers of which a search tries each."""
+"""The most whole numbers that a search may range over, as it tries each of them."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class CheckFacts:
-    """A check whose names, words and kinds are right."""
+    """What a check declares, once its names, words and kinds were found right."""
 
     binding: Binding
     claim: ast.Claim
@@ -104,7 +104,7 @@ class Checks:
         self.spaces, self.regions, self.scopes, self.findings = spaces, regions, scope_values, findings
 
     def describe(self, binding: Binding, costs: Costs) -> CheckFacts:
-        """What a check declares; `costs` are what its file says for all. Fault where that is not enough to go on."""
+        """The facts of a check; `costs` is the budget of its file. Fault where too little is right to go on."""
         check = cast(ast.Check, binding.declaration)
         claim = cast("ast.Claim | None", self._only(check, get_args(ast.Claim), "prove"))
         on = cast("ast.On | None", self._only(check, (ast.On,), "on"))
@@ -347,7 +347,7 @@ class Checks:
         return [name for i, (name, _) in enumerate(space.features or ()) if i not in bounded]
 
     def _refuse_unused(self, check: ast.Check, search: Search | None) -> bool:
-        """Whether nothing depends on the searched variable, so that there is no answer; W307 for a swept one."""
+        """Whether nothing depends on the searched variable, so that there is no answer; W307 for a swept variable."""
         unused = False
         used: set[str] = set()
         for clause in check.clauses:

@@ -39,13 +39,13 @@ SENTENCES: dict[type[ast.Claim], str] = {
     ast.Satisfies: "satisfies",
     ast.Never: "never",
 }
-"""What each sentence is called in findings."""
+"""The name of each sentence in findings."""
 
 
 def evaluate(
     claim: ast.Claim, subjects: Subjects, scope: Scope, findings: Findings, *, searching: bool = False
 ) -> Property | Literal[values.Unknown.UNKNOWN]:
-    """What a claim says for given values; `searching` at the ends of a search, where a limit may be touched."""
+    """The property that a claim states for given values; at the ends of a search (`searching`) limits are allowed."""
     if claim.guard is not None and not isinstance(claim, ast.KeepsTop1):
         sentence = SENTENCES[type(claim)]
         message = f"'{claim.guard.word}' needs a classifier: '{sentence}' has no guard"
@@ -201,7 +201,7 @@ class OutputScope:
     scope: Scope
 
     def __call__(self, reference: ast.Reference) -> Value:
-        """What a reference stands for."""
+        """The output or value that a reference names."""
         module = self.scope.module
         name = reference.name
         is_local = len(name.parts) == 1 and name.parts[0] in self.scope.locals

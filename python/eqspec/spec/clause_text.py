@@ -37,7 +37,7 @@ def keyword(node: ast.Node) -> str:
 
 
 def clause(node: ast.Node) -> str:
-    """Any node below a declaration."""
+    """The text of any node below a declaration."""
     match node:
         case ast.Features(features):
             return f"features {_features(features)}"
@@ -145,7 +145,7 @@ def _integer_end(node: ast.IntegerEnd) -> str:
 
 
 def network_head(node: ast.Network | ast.DerivedNetwork) -> str:
-    """What a network is declared as: its name, with its formal parameters."""
+    """The name of a network with its formal parameters, as in its declaration."""
     return f"{node.name}{_formals(node.formals)}" if isinstance(node, ast.DerivedNetwork) else node.name.text
 
 
@@ -246,7 +246,7 @@ def expression(node: ast.Expression) -> str:
 
 
 def _held(node: ast.Expression, *loose: type[ast.Node]) -> str:
-    """An operand, in parentheses if it would fall apart without."""
+    """An operand, in parentheses where precedence requires them."""
     written = expression(node)
     return f"({written})" if isinstance(node, loose) else written
 

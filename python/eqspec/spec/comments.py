@@ -18,12 +18,12 @@ from eqspec.spec.line_layout import Line
 
 @dataclass
 class Item:
-    """What stands around an item: lines above it, with blank ones between, and a comment behind it."""
+    """The comments around an item: lines above it, with blank ones between, and one behind it on its last line."""
 
     above: list[str] = field(default_factory=list)
     behind: str | None = None
     joined: bool = False
-    """Whether it follows the item before it directly."""
+    """Whether no blank line separates it from the item before it."""
 
     def around(self, body: list[Line], indent: int) -> list[Line]:
         """The item's lines with what stands around them."""

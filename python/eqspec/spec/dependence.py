@@ -22,12 +22,12 @@ from eqspec.spec.values import Form, Value
 
 MOST_DEGREE = 40
 MOST_BITS = 2048
-"""Of all coefficients together: a longer polynomial is not decided, so that no spec takes seconds."""
+"""The most bits of all coefficients of a polynomial together. Longer ones are not decided, which would take seconds."""
 _ONE: Polynomial = (Fraction(1),)
 
 
 class UndecidedError(Exception):
-    """How a number moves is not decided; the message says why."""
+    """It is not decided which way a number moves; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Tracer:
     high: Fraction
 
     def evaluate(self, expression: ast.Expression) -> MovingValue:
-        """What an expression is."""
+        """The value of an expression as a function of the variable."""
         known = values.evaluate(expression, self.lookup)
         if values.is_known(known):
             return _still(known)
@@ -236,7 +236,7 @@ class Tracer:
 
 
 def _still(value: Value) -> MovingValue:
-    """A known value, which does not move."""
+    """A known value as a function that does not depend on the variable."""
     if isinstance(value, tuple):
         return tuple(_still(item) for item in value)
     if isinstance(value, Form):

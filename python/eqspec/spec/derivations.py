@@ -29,12 +29,12 @@ from eqspec.spec.values import UNKNOWN, Form, Lookup, Value
 
 INTEGER_BITS = (2, 16)
 FIXED_BITS = (1, 64)
-"""The least and most bits of a type."""
+"""The fewest and the most bits of a fixed-point type."""
 
 
 @dataclass(frozen=True)
 class IntegerPrecision:
-    """Integers with a scale: for each tensor one, or for each channel of the weights one."""
+    """Integers with one scale for each tensor, or one for each channel of the weights."""
 
     bits: int
     per_channel: bool
@@ -42,7 +42,7 @@ class IntegerPrecision:
 
 @dataclass(frozen=True)
 class FixedType:
-    """So many bits, of which `integer` stand in front of the point; they may be more than there are, or below 0."""
+    """A type of `bits` bits, `integer` of them before the binary point: maybe more than there are, or below 0."""
 
     signed: bool
     width: int
@@ -53,7 +53,7 @@ class FixedType:
 
 @dataclass(frozen=True)
 class FixedPrecision:
-    """The type of all numbers, and of those that have another one, by what they are."""
+    """The type of all numbers, and by role the types of those that have another one."""
 
     value: FixedType
     others: tuple[tuple[str, FixedType], ...] = ()
@@ -82,7 +82,7 @@ def is_derived(binding: Binding) -> bool:
 
 
 def formal_parameters(network: Binding) -> tuple[ast.Name, ...]:
-    """What a network takes values for; one from a file takes none."""
+    """The formal parameters of a network; one from a file has none."""
     declaration = network.declaration
     return declaration.formals if isinstance(declaration, ast.DerivedNetwork) else ()
 
@@ -248,7 +248,7 @@ def _fixed_point(clause: ast.HeldAs, lookup: Lookup, findings: Findings, *, lite
 
 
 def _mode(kind: str, expression: ast.Expression) -> str:
-    """A mode, which is a name where numbers stand too."""
+    """A rounding or overflow mode: a name among arguments that may also be numbers."""
     match expression:
         case ast.Reference(ast.QualifiedName((word,)), None):
             return vocabulary.look_up(kind, ast.Name(word, span=expression.span))

@@ -24,5 +24,5 @@ def doc_above(start: int, source: Source, comments: Sequence[ast.Comment], start
 
 
 def doc_text(comments: Sequence[ast.Comment]) -> str | None:
-    """What they say, without the marks; None if nothing."""
+    """Their text without the marks; None if there is none."""
     return "\n".join(c.text.removeprefix("##").strip() for c in comments) or None

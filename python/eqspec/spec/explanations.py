@@ -25,7 +25,7 @@ class Explanation:
     whole: bool = False
     """Whether the examples are whole files, with their first line."""
     param: str | None = None
-    """What is given from outside, as name=value."""
+    """The value of a param given from outside, as name=value."""
 
     def file(self, example: str) -> str:
         """A whole spec with one of the examples."""

@@ -15,11 +15,11 @@ from eqspec.span import Span
 from eqspec.spec.suggest import closest
 
 MOST = 20
-"""So many errors are shown; the rest are counted."""
+"""The most errors that are shown; the rest are counted."""
 
 
 class Fault(Exception):  # noqa: N818 (a way to leave, not an error users see)
-    """This part of a spec means nothing; `diagnostic` says why, or None if that was said before."""
+    """A part of a spec cannot be given a meaning; `diagnostic` says why, and is None if that was reported before."""
 
     def __init__(self, diagnostic: Diagnostic | None = None) -> None:
         self.diagnostic = diagnostic
@@ -44,7 +44,7 @@ def warning(code: str, message: str, span: Span | None, *labels: Label, help: st
 
 
 def spelt(span: Span, word: str, candidates: Iterable[str]) -> tuple[Fix, ...]:
-    """The fix that `did you mean` speaks of: the candidate nearest to a word that stands at a place."""
+    """The fix behind a `did you mean`: replace the word at a place by the nearest candidate."""
     meant = closest(word, candidates)
     return () if meant is None else (Fix(span, meant),)
 

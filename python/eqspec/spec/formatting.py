@@ -22,5 +22,5 @@ def formatted(text: str, name: str = "<text>") -> str:
 
 
 def _remarks(file: ast.File) -> Counter[str]:
-    """All comments with something in them."""
+    """The texts of all comments that are not empty."""
     return Counter(words for c in file.comments if (words := c.text.lstrip("#").strip()))

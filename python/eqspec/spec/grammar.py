@@ -15,7 +15,7 @@ DECLARATIONS = ("include", "let", "param", "space", "network", "region", "check"
 """The words a declaration starts with, in the order a file usually has them."""
 
 STARTS = ("start", "declarations", "expression", "subject", "number_type")
-"""A file, where reading goes on after a syntax error, and what stands alone outside of files."""
+"""The start rules: a file, the rest of a file after a syntax error, and pieces that are parsed by themselves."""
 
 
 def grammar_text() -> str:
@@ -41,7 +41,7 @@ def parser() -> Lark:
 
 
 def built(grammar: str | None = None, *, strict: bool = False) -> Lark:
-    """The same, made from the grammar, of which lark makes its tables first; `strict` refuses ambiguity."""
+    """The same parser built from the grammar, for which lark computes its tables; `strict` refuses ambiguity."""
     options: dict[str, Any] = {"postlex": WholeWords(), "strict": strict}
     return Lark(
         grammar_text() if grammar is None else grammar,

@@ -38,7 +38,7 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("vocabulary", "constant.language.eqspec", VOCABULARY),
     ("function", "support.function.eqspec", FUNCTIONS),
 )
-"""What each group of words is called here and in TextMate; the first group that has a word counts."""
+"""The name of each group of words here and in TextMate; a word belongs to the first group that has it."""
 
 
 def textmate() -> dict[str, Any]:

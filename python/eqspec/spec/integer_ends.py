@@ -17,7 +17,7 @@ from eqspec.spec.values import UNKNOWN, Lookup
 
 Unknown = Literal[values.Unknown.UNKNOWN]
 _SCALES = (Fraction(1, 10**37), Fraction(10**38))
-"""Within what float32 holds."""
+"""The range of scales, all of which float32 holds."""
 _MOST_ZERO = 2**15
 
 
@@ -30,7 +30,7 @@ class IntegerEnds:
 
 
 def integer_ends(clause: ast.Dequantised, lookup: Lookup) -> IntegerEnds | Unknown:
-    """What a clause says; Fault E103, E112, E130, E134, E138 or E204 where it makes no sense."""
+    """The scales and zero points of a clause. Fault E103, E112, E130, E134, E138 or E204 where they are impossible."""
     inputs: list[tuple[str, Fraction, int]] = []
     output: tuple[Fraction, int] | None = None
     unknown = False

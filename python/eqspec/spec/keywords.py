@@ -9,21 +9,21 @@ from __future__ import annotations
 from eqspec.spec.grammar import DECLARATIONS
 
 HEADER = ("eqspec",)
-"""What a file starts with, before its version."""
+"""The word that every file starts with, in front of its version."""
 CLAUSES = (
     "features", "shape", "normalise", "domain", "outputs", "decide", "prove", "on", "for", "find", "expect",
     "arithmetic", "tags",
 )  # fmt: skip
-"""What starts a clause in a block, apart from `budget`, which is also a declaration."""
+"""The words that start a clause in a block; `budget` is missing, as it is also a declaration."""
 TERMS = ("box", "ball", "where", "grid", "data", "rows", "mean", "point")
-"""What regions are made of."""
+"""The words that start the terms of a region."""
 CONNECTIVES = (
     "in", "from", "columns", "sample", "seed", "keeping", "with", "components", "output", "takes", "gives", "as",
     "dequantised", "scale", "zero", "quantised", "per", "calibrated", "and", "all", "within",
     "step", "sigma", "of", "around",
     "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip
-"""What stands inside of a sentence."""
+"""The words inside of sentences."""
 
 KEYWORDS = frozenset((*HEADER, *DECLARATIONS, *CLAUSES, *TERMS, *CONNECTIVES))
 FUNCTIONS = ("linspace", "logspace")

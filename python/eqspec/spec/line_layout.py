@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from eqspec.lazy_dataclass import dataclass
 
 WIDTH = 150
-"""Blocks on one line, as specs have them, are wide."""
+"""Columns of a line. It is wide, because specs often have a whole block on one line."""
 _GAP = 2
 _FARTHEST = 100
 """Comments behind lines longer than this are not set in columns."""

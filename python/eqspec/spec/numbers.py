@@ -37,7 +37,7 @@ _EXPONENT = regex(r"[eE]([+-]?[0-9]+)")
 
 
 class NumberError(ArithmeticError):
-    """A number that cannot be formed; the message says why."""
+    """A number that cannot be computed, or is too long to be; the message says why."""
 
 
 def literal(text: str) -> Fraction:
@@ -59,7 +59,7 @@ def split_quantity(text: str) -> tuple[str, str]:
 
 
 def bounded(value: Fraction) -> Fraction:
-    """The value, if it is affordable."""
+    """The value; NumberError if its digits are too many to compute with."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
         raise NumberError(f"the result needs more than {MOST_BITS} bits")
     return value

@@ -28,13 +28,13 @@ VERSION = "1"
 _COMMENT = regex(r'"[^"\n]*"|#[^\n]*')
 _WORD = regex(r"\S+")
 _MISLEADING = regex(r"\r(?!\n|\Z)|[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
-"""What editors show as the end of a line, and what shows text in another order than it is read in."""
+"""Characters that editors show as the end of a line, or that show text in another order than it is read."""
 _Placed: TypeAlias = tuple[Tree[Token], int]
 """A tree, and the offset in the source that its places count from."""
 
 
 def parse_text(text: str, name: str = "<text>") -> ast.File:
-    """The file a text says; `name` is what the user calls it. SpecError with all syntax errors if it cannot be read."""
+    """The syntax tree of a file's text; `name` is for messages. SpecError with all syntax errors if it has any."""
     findings = Findings()
     file = read(Source(name, text), findings)
     findings.raise_errors()
@@ -42,7 +42,7 @@ def parse_text(text: str, name: str = "<text>") -> ast.File:
 
 
 def read(source: Source, findings: Findings) -> ast.File:
-    """The file a source says, as far as it can be read; findings gets the syntax errors."""
+    """The syntax tree of a source as far as it can be read; syntax errors go to `findings`."""
     _refuse_misleading(source, findings)
     comments = _comments(source)
     starts = [c.span.start for c in comments]
@@ -61,7 +61,7 @@ def read(source: Source, findings: Findings) -> ast.File:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Trees have no cycles; looking for some in every growing tree takes half the time of a long file."""
+    """Within this context Python looks for no cycles: trees have none, and looking takes half of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -90,7 +90,7 @@ def parse_number_type(text: str, name: str) -> ast.NumberType:
 
 
 def _alone(text: str, name: str, start: Literal["expression", "subject", "number_type"]) -> Any:
-    """What stands alone in a text. SpecError if it is something else."""
+    """The node of a text that is one piece, such as an expression. SpecError if it is something else."""
     source, findings = Source(name, text), Findings()
     try:
         tree = parser().parse(text, start=start)

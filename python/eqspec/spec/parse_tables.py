@@ -21,7 +21,7 @@ FILE = "parse_tables.json"
 
 
 def digest(grammar: str) -> str:
-    """Which grammar this is."""
+    """A digest of the grammar."""
     return sha256(grammar.encode()).hexdigest()
 
 

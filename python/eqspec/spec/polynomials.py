@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 Polynomial: TypeAlias = tuple[Fraction, ...]
 _HALVINGS = 12
-"""After so many the place of a root is known well enough to be printed."""
+"""Bisections after which the place of a root is known well enough to be printed."""
 
 
 def trimmed(coefficients: Iterable[Fraction]) -> Polynomial:

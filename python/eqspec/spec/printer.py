@@ -154,7 +154,7 @@ class _Printer:
                 return above + self._plain(declaration, clause_text.declaration(declaration))
 
     def _plain(self, node: ast.Node, soft: str) -> list[Line]:
-        """Something without a block."""
+        """The lines of a declaration without a block."""
         return self._comments.as_written(node) or fill("", soft, 2 * _INDENT)
 
     def _region(self, region: ast.Region) -> list[Line]:

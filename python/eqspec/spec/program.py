@@ -58,7 +58,7 @@ class Module:
     incomplete: bool = False
 
     def find(self, kind: Kind, name: ast.QualifiedName) -> Binding | None:
-        """What a name stands for, or None. Fault without a finding where an include could not be read."""
+        """The declaration of a name, or None. Fault without a finding where an include could not be read."""
         module = self
         for alias in name.parts[:-1]:
             if alias not in module.aliases:
@@ -73,7 +73,7 @@ class Module:
         return found
 
     def get(self, kind: Kind, name: ast.QualifiedName) -> Binding:
-        """What a name stands for; Fault E101 if nothing."""
+        """The declaration of a name; Fault E101 if there is none."""
         found = self.find(kind, name)
         if found is None:
             fixes = spelt(name.span, str(name), dict(self.visible(kind)))
@@ -82,7 +82,7 @@ class Module:
         return found
 
     def suggestion(self, kind: Kind, name: ast.QualifiedName) -> str | None:
-        """What a name that stands for nothing may have been meant to be."""
+        """A suggestion for a name that is not declared."""
         known = dict(self.visible(kind))
         meant = closest(str(name), known)
         if meant is not None:

@@ -106,7 +106,7 @@ class Spacing:
 
 @dataclass
 class Terms:
-    """What a region is the intersection of; a box is a bound per feature, and a grid a spacing for some; not
+    """The terms whose intersection a region is; a box is a bound per feature, and a grid a spacing for some; not
     `complete` if something is missing.
     """
 

@@ -65,7 +65,7 @@ class Regions:
         used: Span | None = None,
         depth: int = 0,
     ) -> Terms:
-        """What a region says for given values of its formal parameters, which were given at `used`."""
+        """The terms of a region for given values of its formal parameters, which were given at `used`."""
         declaration = cast(ast.Region, region.declaration)
         if region in self.broken:
             raise Fault
@@ -105,7 +105,7 @@ class _Term:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Report a fault raised inside; what is known of the region is then not all of it."""
+        """Within this context a fault is reported, and marks the terms of the region as incomplete."""
         try:
             yield
         except Fault as fault:

@@ -105,7 +105,7 @@ def _is_text(expression: ast.Expression) -> bool:
 
 
 def _written(value: Override, name: str) -> ast.Expression:
-    """A Python value as an expression."""
+    """A value given from Python as an expression."""
     if isinstance(value, list | tuple):
         return ast.ListOf(tuple(ast.Text(v) if isinstance(v, str) else _written(v, name) for v in value))
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
@@ -165,7 +165,7 @@ class Scope:
         return replace(self, locals=names)
 
     def __call__(self, reference: ast.Reference) -> Value:
-        """What a reference stands for; Fault E101, E102 or E105 if nothing."""
+        """The value that a reference names; Fault E101, E102 or E105 if there is none."""
         name = reference.name
         found: Value | None = None
         if len(name.parts) == 1:

@@ -77,7 +77,7 @@ def read_text(path: Path, written: str, span: Span | None) -> str:
 
 
 def _encoded(path: Path) -> str:
-    """What helps with a file that is no UTF-8, by its first bytes."""
+    """Advice about a file that is not UTF-8, by its first bytes."""
     with path.open("rb") as file:
         start = file.read(512)
     if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):

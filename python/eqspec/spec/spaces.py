@@ -61,7 +61,7 @@ class SpaceFacts:
 
 
 def describe(binding: Binding, scope: Scope, header: Header | None, findings: Findings) -> SpaceFacts:
-    """What a space declares; Fault where that is not enough to go on."""
+    """The facts of a space; Fault where too little is right to go on."""
     space = cast(ast.Space, binding.declaration)
     clauses = {kind: _single(space, kind, findings) for kind in _CLAUSES}
     features = _features(space, clauses, scope, header)

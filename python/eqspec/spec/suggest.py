@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 FARTHEST = 2
-"""A suggestion is at most so many typing errors away."""
+"""The most typing errors by which a suggestion may differ."""
 SHORTEST = 4
-"""Of shorter words every other word is close."""
+"""Shorter words get no suggestion but for case: too many others are close."""
 
 
 def distance(a: str, b: str) -> int:

@@ -79,7 +79,7 @@ class Stop:
 
     @property
     def found(self) -> str:
-        """What stands there, cut short."""
+        """The text at the place, cut short."""
         found = self.text[self.start : self.end]
         return found if len(found) <= _SHORT else found[: _SHORT - 3] + "..."
 
@@ -252,7 +252,7 @@ def _unreadable(stop: Stop) -> Diagnostic:
 
 
 def _share(percentage: str) -> str:
-    """So many percent as a decimal, its places moved and nothing rounded: 99.5 becomes 0.995."""
+    """A percentage as a decimal, by moving its point and without rounding: 99.5 becomes 0.995."""
     whole, _, places = percentage.partition(".")
     padded = whole.zfill(3)
     return f"{padded[:-2].lstrip('0') or '0'}.{padded[-2:]}{places}".rstrip("0").rstrip(".")
@@ -328,7 +328,7 @@ def _keywords(stop: Stop) -> list[str]:
 
 
 def literal(terminal: str) -> str | None:
-    """What a terminal with a fixed text looks like."""
+    """The text of a terminal that always has the same one."""
     if terminal in ("GRID", "DATA"):  # words that are looked at with what stands behind them
         return terminal.lower()
     pattern = next((t.pattern for t in parser().terminals if t.name == terminal), None)

@@ -48,7 +48,7 @@ class Form:
 
 Value: TypeAlias = Form | str | tuple["Value", ...] | Literal[Unknown.UNKNOWN]
 Lookup: TypeAlias = Callable[[ast.Reference], Value]
-"""What a reference stands for; raises Fault where it stands for nothing."""
+"""Gives the value that a reference names; raises Fault where there is none."""
 
 
 def no_names(reference: ast.Reference) -> Value:
@@ -86,7 +86,7 @@ def evaluate(expression: ast.Expression, lookup: Lookup) -> Value:
 
 
 def kind(value: Value) -> str:
-    """What a value is, in words."""
+    """The kind of a value in words, for messages."""
     if isinstance(value, str):
         return "a text"
     if isinstance(value, tuple):

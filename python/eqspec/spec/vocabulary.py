@@ -29,7 +29,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 
 SCALER_KEYS: dict[str, tuple[str, str]] = {"zscore": ("mean", "std"), "minmax": ("low", "high")}
-"""What each normaliser needs."""
+"""The keys of numbers that each normaliser needs."""
 
 
 def look_up(kind: str, name: ast.Name) -> str:

@@ -18,7 +18,7 @@ from fractions import Fraction
 CONFIDENCE = Fraction(95, 100)
 _PARTS = 10**6
 _NEGLIGIBLE = Decimal("1e-12")
-"""Terms that are this part of the sum or less are bounded together."""
+"""Terms below this share of the sum are not added one by one but bounded together."""
 
 
 def at_least(successes: int, draws: int, confidence: Fraction = CONFIDENCE) -> Fraction:

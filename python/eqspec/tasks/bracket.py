@@ -88,7 +88,7 @@ class Bracket(JsonObject):
 
     @property
     def open_values(self) -> tuple[list[Fraction], list[Fraction]]:
-        """Of whole numbers those that could still be better than what is proved: tried in vain, and not tried."""
+        """The whole numbers that could still be better than the proved one: those tried in vain, those not tried."""
         end = self.proved
         if end is None:
             end = self.high + 1 if self.direction == "smallest" else self.low - 1

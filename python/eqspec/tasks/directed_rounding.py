@@ -45,7 +45,7 @@ def floats_above(numbers: Sequence[Fraction]) -> NDArray[np.float64]:
 
 
 def contexts(digits: int) -> tuple[Context, Context]:
-    """Decimal arithmetic of so many digits that rounds down, and that rounds up.
+    """Two contexts for decimal arithmetic of `digits` digits: one rounds down, the other up.
 
     Exponents reach far beyond every float, yet not so far that the smallest number has no affordable fraction.
     """
@@ -55,7 +55,7 @@ def contexts(digits: int) -> tuple[Context, Context]:
 
 
 def decimal_enclosure(number: Fraction, digits: int) -> tuple[Decimal, Decimal]:
-    """Decimals of so many digits with the number between them."""
+    """Decimals of `digits` digits that enclose the number."""
     down, up = contexts(digits)
     numerator, denominator = Decimal(number.numerator), Decimal(number.denominator)
     return down.divide(numerator, denominator), up.divide(numerator, denominator)

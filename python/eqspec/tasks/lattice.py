@@ -41,7 +41,7 @@ class Lattice:
         return self.at_most(x + self.step / 2)
 
     def points(self, low: Fraction, high: Fraction) -> int:
-        """How many lie in [low, high]."""
+        """How many points lie in [low, high]."""
         return max(0, 1 + floor((high - self.origin) / self.step) - ceil((low - self.origin) / self.step))
 
     def scaled(self, centre: Fraction, scale: Fraction) -> Lattice:
@@ -60,7 +60,7 @@ class Lattice:
 
 
 Lattices = tuple[Lattice | None, ...]
-"""Of each input, None where it is any real number; without any, of none."""
+"""The grid of each input, None where any real number is allowed; empty if no input has a grid."""
 
 
 def on(lattices: Lattices, point: Sequence[Fraction]) -> bool:

@@ -19,7 +19,7 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import JsonObject, as_json, count, number, text
 
 MOST_NUMBERS = 50_000_000
-"""Of larger tables no distances are told."""
+"""The most numbers of a table to which distances are computed."""
 
 
 @dataclass(frozen=True)

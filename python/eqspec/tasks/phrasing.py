@@ -34,7 +34,7 @@ def claim_in_words(task: Task) -> str:
 
 
 def _arithmetic(task: Task) -> str:
-    """What numbers the claim is about, and what is assumed of runtimes."""
+    """The arithmetic that the claim is about, and what is assumed of runtimes."""
     if task.arithmetic == "real":
         return ""
     steps = (step for network in (task.reference, task.candidate) for step in network.steps)

@@ -40,7 +40,7 @@ _nearest = Form(_NUMBER, finite)
 
 @dataclass(frozen=True)
 class Range(JsonObject):
-    """Where one feature may lie, in raw units; `mean` and `std` normalise it. None is what no float holds."""
+    """Where one feature may lie, in raw units; `mean` and `std` normalise it. None stands for what no float holds."""
 
     name: str = field(metadata=as_json(text()))
     unit: str | None = field(metadata=as_json(optional_text()))
@@ -88,7 +88,7 @@ class Question(JsonObject):
 
 
 def question(task: Task) -> Question:
-    """What a task asks."""
+    """The question of a task."""
     space = task.space
     shown = range(min(len(space.features), MOST_FEATURES))
     row = task.parameters.get("row")
@@ -108,7 +108,7 @@ def question(task: Task) -> Question:
 
 
 def centre_of(task: Task, feature: int) -> Fraction:
-    """Where the region lies around, in network units: the row of the table if there is one, else the middle."""
+    """The centre of the region, in network units: the row of the table if there is one, else the middle of the box."""
     if task.around is not None:
         return task.around[feature]
     return (task.lower_exact[feature] + task.upper_exact[feature]) / 2

@@ -417,7 +417,7 @@ class Result(JsonObject):
 
     @property
     def as_expected(self) -> bool | None:
-        """Whether this is what was expected of it; None while undecided.
+        """Whether the verdict is the expected one; None while undecided.
 
         Without an expectation the claim is meant to hold. An empty region or guard proves anything, so it is as
         expected only where `expect vacuous` says so. `expect unknown` is met by unknown, not by a task that failed.
@@ -435,7 +435,7 @@ class Result(JsonObject):
 
     @property
     def scores(self) -> Literal["outputs", "logits"] | None:
-        """What the claim compares: what the files give, or logits where one ends in Softmax; None if not known."""
+        """What the claim compares: the files' outputs, or logits where one ends in Softmax; None if not known."""
         tails = [network.get("left_out", "?") for network in self.networks.values()]
         if "?" in tails or not tails:
             return None

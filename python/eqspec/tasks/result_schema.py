@@ -30,7 +30,7 @@ _NETWORK = {
 
 
 def _if(name: str, value: object, then: str, schema: object) -> dict[str, Any]:
-    """If a field has a value, another one fits a schema."""
+    """JSON Schema of: if a field has this value, another one fits a schema."""
     return {"if": {"properties": {name: {"const": value}}}, "then": {"properties": {then: schema}}}
 
 

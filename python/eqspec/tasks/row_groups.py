@@ -30,7 +30,7 @@ class RowGroup:
 
 
 def row_groups(results: Sequence[Result]) -> tuple[RowGroup, ...]:
-    """Of every check over at least two rows, in the order of the results. Searches are no counts of proofs."""
+    """The groups of every check over at least two rows, in the order of the results; searches are left out."""
     found: dict[tuple[str, str, tuple[tuple[str, Fraction], ...]], list[int]] = {}
     for number, result in enumerate(results):
         if ROW in result.parameters and result.find is None:

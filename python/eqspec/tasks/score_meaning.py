@@ -27,7 +27,7 @@ _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
 
 
 def left_out(network: Network) -> str | None:
-    """The operator at the end of the file that its scores stand in front of; None if the scores are its outputs."""
+    """The operator at the end of the file if the scores are its argument; None if they are the outputs."""
     return None if network.stripped is None else _TAILS[network.stripped]
 
 
@@ -81,7 +81,7 @@ def beyond_probabilities(claim: Property, networks: Sequence[Network]) -> bool:
 
 
 def of_claim(claim: Property, networks: Iterable[Network]) -> str:
-    """What is to be added to a claim in words about its scores."""
+    """The words about scores to add to a claim, such as that they are logits; empty where nothing has to be said."""
     compared = list(networks)
     if not (isinstance(claim, Margin) or ambiguous(claim, compared)) or all(left_out(n) is None for n in compared):
         return ""

@@ -16,7 +16,7 @@ from eqspec.tasks.json_form import Form, JsonObject, as_json, count, listed, num
 
 @dataclass(frozen=True)
 class Moment(JsonObject):
-    """What was known after so many seconds: the proved share (0 to 1), boxes bounded and boxes waiting."""
+    """What was known after `seconds` seconds: the proved share (0 to 1), boxes bounded and boxes waiting."""
 
     seconds: float = field(metadata=as_json(number(minimum=0)))
     certified: float = field(metadata=as_json(number(minimum=0, maximum=1)))
@@ -47,7 +47,7 @@ _EDGES = {
 
 @dataclass(frozen=True)
 class Reused(JsonObject):
-    """What a search took over from an earlier proof: of so many `steps` so many were `taken_up`.
+    """How much of an earlier proof a search used: `taken_up` of its `steps`.
 
     A step is a box that was halved, or a contraction; each is one that the search made again, with bounds of its own.
     """

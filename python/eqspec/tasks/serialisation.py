@@ -134,7 +134,7 @@ def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callabl
 
 
 def _deciding(task: Task) -> dict[str, Any]:
-    """What the verdict depends on, apart from the files' content and how they are read."""
+    """The parts of a task that its verdict depends on, apart from the content of the files and how they are read."""
     rounded = {} if task.arithmetic == "real" else {"arithmetic": task.arithmetic}
     return {
         **rounded,
@@ -160,7 +160,7 @@ def _deciding(task: Task) -> dict[str, Any]:
 
 
 def digest(task: Task) -> str:
-    """The `sha256` of a task: two tasks with the same one ask the same."""
+    """The `sha256` of a task; tasks with the same digest ask the same question."""
     return _digest(_deciding(task))
 
 
@@ -174,7 +174,7 @@ def _chosen(network: Network) -> tuple[str, ...]:
 
 
 def _scores(network: Network) -> list[str]:
-    """What is compared, where it is not what stands in front of a Softmax."""
+    """Which scores are compared, where it is not those in front of a Softmax."""
     return [] if network.softened is None else ["probabilities"]
 
 

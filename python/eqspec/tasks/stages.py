@@ -19,7 +19,7 @@ class Stage(StrEnum):
     ZONOTOPE = "zonotope"
     """Bounds of the outputs from the zonotopes of the box."""
     INHERITED = "inherited"
-    """Multipliers of the box it was cut from."""
+    """Dual multipliers of the box that it was cut from."""
     DUAL = "dual"
     """Multipliers found on the box, by ascent in the dual program."""
     PROGRAM = "program"
@@ -27,7 +27,7 @@ class Stage(StrEnum):
     CONTRACTION = "contraction"
     """Contraction of the bounds under an assumed violation."""
     OVERFLOW = "overflow"
-    """The numbers were too large to bound, and the box was halved."""
+    """Bounds overflowed, and the box was halved."""
 
 
 class Part(StrEnum):

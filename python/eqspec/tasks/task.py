@@ -88,13 +88,13 @@ class Task:
     tags: tuple[str, ...] = ()
     source: Span | None = None
     written: str = ""
-    """The region and the check as the spec has them; nothing depends on it."""
+    """The texts of the region and of the check, for people; no verdict depends on them."""
     row_source: RowSource | None = None
-    """Where the row comes from; nothing depends on it."""
+    """The table and the number of the row; no verdict depends on it."""
     seen: tuple[SeenData, ...] = ()
     """What the last of the constraints were made of: rows of tables. Nothing depends on it."""
     observed: tuple[Observed, ...] = ()
-    """The rows that the region was made from, for distances to them; nothing depends on it."""
+    """The rows that the region was made from, for distances to them; no verdict depends on it."""
     around: tuple[Fraction, ...] | None = None
     """The row of a table that the region lies around, in network units."""
     lattices: Lattices = ()

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What is known about the claim."""
+    """The answer to a task."""
 
     EQUIVALENT = "equivalent"
     """It holds at every real point of the region: a theorem."""
@@ -22,13 +22,13 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     """The time ran out."""
     MEMORY = "memory"
-    """The open boxes filled the memory they may take."""
+    """The open boxes filled the memory of the task."""
     SPURIOUS = "spurious"
     """Only points of the relaxation were left, none of which breaks the claim itself."""
     INCOMPLETE = "incomplete"
     """Boxes became as small as floats allow, undecided."""
     FLOAT_ONLY = "float_only"
-    """The claim breaks in floating point at points where it holds in exact arithmetic."""
+    """At the points that were left the claim breaks in floating point, but holds in exact arithmetic."""
     ROUNDING = "rounding"
     """The claim allows less than the rounding inside of the networks may change, which no bound can prove."""
     OFF_GRID = "off_grid"

@@ -70,7 +70,16 @@ def join(subject: Subject, *, differences: bool) -> Joint:
     ours: Taken = (*range(first.size), *(None for _ in apart))
     both = range(second.size) if differences else shared
     theirs: Taken = (*(i if i in both else None for i in range(first.size)), *apart)
-    tensor = Tensor("u", (len(ours),), first.kind, first.span)
+
+    def name(index: int) -> str:
+        """An entry of u in the words of the file: X_f[0], X_g[0] or (X_g[0] - X_f[0])."""
+        if index < first.size:
+            return query.named(Element(0, False, index))
+        entry = apart[index - first.size]
+        theirs = query.named(Element(1, False, entry))
+        return f"({theirs} - {query.named(Element(0, False, entry))})" if differences else theirs
+
+    tensor = Tensor("u", (len(ours),), first.kind, first.span, entry_name=name)
     declared = (
         replace(query.networks[0], input=tensor),
         replace(query.networks[1], input=None, like=None),

@@ -82,7 +82,8 @@ class Tensor:
     """A declared input or output: its name, the sizes of its axes (none for a scalar) and its element type.
 
     A 1.0 file about inputs alone has an output without entries. `node` is what the tensor is called in the ONNX file,
-    where the query says so.
+    where the query says so. `entry_name` names the entries of a tensor that no file declares, as
+    that of joint inputs.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Tensor:
     kind: str
     span: Span
     node: str | None = None
+    entry_name: Callable[[int], str] | None = None
 
     @property
     def size(self) -> int:
@@ -98,6 +100,8 @@ class Tensor:
 
     def named(self, index: int, *, scalars: bool) -> str:
         """An entry as the file names it: X[0,3], or X_3 where every entry is a constant of its own."""
+        if self.entry_name is not None:
+            return self.entry_name(index)
         if scalars:
             return f"{self.name}_{index}"
         places = []

@@ -328,7 +328,7 @@ def test_a_threshold_of_softplus_counts_as_an_error(tmp_path: Path) -> None:
 
 
 def test_comparisons_are_refused_in_float32(tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match="near its threshold"):
+    with pytest.raises(NetworkError, match="at its threshold"):
         in_float32(read_network(save(tmp_path, CASES["Greater"])))
 
 

@@ -81,7 +81,7 @@ _NOT_SHOWN = ("refused", "seconds", "part", "unproved")
 
 @dataclass(frozen=True)
 class _Found:
-    """A certificate file, what the auditor says, and which tasks of the specs it answers."""
+    """A certificate file, the auditor's answer, and which tasks of the specs it proves."""
 
     file: Path
     answer: Answer
@@ -153,7 +153,7 @@ def _coverage(arguments: argparse.Namespace, err: Console) -> Coverage | None:
 def _answers(
     files: Sequence[Path], auditor: Auditor, jobs: Jobs | None, arguments: argparse.Namespace
 ) -> Iterator[Answer]:
-    """What the auditor says of each certificate, here or with its leaves dealt out."""
+    """The auditor's answer for each certificate, computed here or with its leaves spread over a cluster."""
     if jobs is not None:
         yield from dealt_audit.answers(files, auditor, jobs, arguments.networks, arguments.timeout)
         return

@@ -56,7 +56,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _completed(action: argparse.Action) -> object:
-    """What files an argument takes: specs, networks, folders, or any."""
+    """Which kind of file an argument takes: specs, networks, folders, or any file."""
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     if metavar in _BY_METAVAR:
         return _BY_METAVAR[metavar]

@@ -61,6 +61,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
 
 def _region(arguments: argparse.Namespace) -> list[str]:
-    """The region as it was given."""
+    """The region that the command line describes."""
     options = ("sigma", "lower", "upper")
     return [f"--{name}={value}" for name in options if (value := getattr(arguments, name)) is not None]

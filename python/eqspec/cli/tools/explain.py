@@ -139,7 +139,7 @@ def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task],
 
 
 def _answer(find: Search) -> str:
-    """What the answer of a search will say."""
+    """A sentence on what the answer of a search will mean."""
     if find.whole:
         better = "smaller" if find.direction == "smallest" else "larger"
         return (
@@ -152,7 +152,7 @@ def _answer(find: Search) -> str:
 
 
 def _rounding(task: Task) -> tuple[str, ...]:
-    """What is out of reach because a network rounds."""
+    """Sentences on claims that cannot be proved because a network rounds its numbers."""
     floor = noise_floor(task)
     if floor is None:
         return ()

@@ -32,7 +32,7 @@ from eqspec.tasks.score_meaning import left_out
 
 _SUFFIX = ".eqspec"
 _NARROW = 80
-"""Columns of a terminal below which the table of steps has fewer."""
+"""On terminals with fewer columns than this the table of steps is shown with fewer of its own."""
 
 
 def add(commands: Commands) -> None:
@@ -181,7 +181,7 @@ _FUNCTIONS = {"relu": "ReLU"}
 
 
 def _words(tile: Tile, *, quantised: bool = False) -> str:
-    """What kind of affine map a tile is; in a quantised network with the bits of its weights, where they have few."""
+    """The kind of affine map that a tile is, with the bits of its weights where these are quantised."""
     if not parameters(tile):
         return "rearranged"
     bits = bits_of(tile) if quantised else None
@@ -189,7 +189,7 @@ def _words(tile: Tile, *, quantised: bool = False) -> str:
 
 
 def _show_pair(first: Network, second: Network, out: Console) -> None:
-    """Whether two networks compare, and what a search takes together."""
+    """Whether two networks can be compared, and which of their neurons a search treats as pairs."""
     out.print()
     out.print(Text("as a pair", "bold"))
     sizes = [(network.input_size, network.output_size) for network in (first, second)]

@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 
 
 def _scores(compiled: compiler.Compiled) -> str:
-    """What the claims compare, where that is not what the files give."""
+    """Notes on claims that compare something else than the files' outputs, such as the scores in front of a Softmax."""
     tasks = [*compiled.tasks, *(find.task_at(find.easy) for find in compiled.finds)]
     pairs = [((t.reference_name, t.reference), (t.candidate_name, t.candidate)) for t in tasks]
     return of_networks([{"name": name, "left_out": left_out(network)} for name, network in pair] for pair in pairs)

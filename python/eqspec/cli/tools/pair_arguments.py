@@ -1,4 +1,4 @@
-"""What `verify` and `init` are told: two network files, and what is known of their inputs and outputs."""
+"""The arguments of `verify` and `init`: two network files, and what is known of their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _chosen_outputs(arguments: argparse.Namespace) -> tuple[str | None, str | No
 
 
 def _of_several(pair: Pair) -> str:
-    """Of files with several inputs, which they are: one too many may be a constant that the exporter left out."""
+    """A sentence that lists the inputs of a file with several: one may be a constant that the exporter left out."""
     ports = pair.reference.ports
     if len(ports) < 2:
         return ""

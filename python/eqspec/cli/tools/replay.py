@@ -1,4 +1,4 @@
-"""`eqspec replay`: are the inputs in a results file really where claims break?"""
+"""`eqspec replay`: whether the inputs in a results file really break their claims."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
 
 def _some(results: list[Result], *files: str) -> list[Result]:
-    """The results; InputError if there are none, as in what a full disk or a killed run leaves: that is no success."""
+    """The results. InputError if there are none: a full disk or a killed run leaves a file like that."""
     if not results:
         raise InputError(f"{' and '.join(files)}: no results, so nothing was checked that could be compared")
     return results

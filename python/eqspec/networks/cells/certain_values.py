@@ -1,4 +1,4 @@
-"""Programs at many points at once, in floats with proven errors, exact wherever numbers are short.
+"""Programs at many points at once, in floats with proven errors, and exact wherever sums of floats are (`grain`).
 
 A vector of values is `value` (n, N) and `radius` (n, N), points in columns: the exact number lies within the radius of
 the value; without a radius all values are exact. `grain` is an integer e such that every value in a row whose radius is
@@ -26,7 +26,7 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
 from eqspec.networks.exact_vectors import Vector, to_integers
-from eqspec.networks.grain import LEAST, OF_ZERO, grain, grains, short
+from eqspec.networks.grain import LEAST, OF_ZERO, grain, grains, sums_are_exact
 from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.quantiser import Quantiser, in_floats
 
@@ -182,7 +182,7 @@ class CertainProgram:
                 exact &= tile.size.apply(given.radius.max(axis=1, initial=0.0)[:, None])[:, 0] == 0.0
             if tile.error is not None:
                 exact &= tile.error.apply(np.ones((len(given.value), 1)))[:, 0] == 0.0
-        unrounded = short(largest, finest)
+        unrounded = sums_are_exact(largest, finest)
         if len(tiles) == 1:  # one product with a power of two, and nothing to add, however large and small it may be
             unrounded |= tiles[0].shifts & (step.bias == 0.0) & (finest >= LEAST)
         return finest, exact & unrounded
@@ -263,7 +263,7 @@ def _quantised(q: Quantiser, given: Values, unsure: Mask, watch: Watch | None) -
         value = q.unit * (levels - q.base)
     fine = min(0, grain(np.array([q.base])))
     of_result = grain(np.array([q.unit])) + fine
-    if short(np.abs(levels - q.base), fine).all() and short(np.abs(value), of_result).all():
+    if sums_are_exact(np.abs(levels - q.base), fine).all() and sums_are_exact(np.abs(value), of_result).all():
         return Values(value, None, of_result)
     return Values(value, 4.0 * _UNIT * np.abs(value) + _LEAST)
 

@@ -50,7 +50,7 @@ class InPlace:
     def numbers(self, index: int) -> list[int]:
         """An input of constant integers."""
         if index not in self.wholes:
-            raise UnreadableError(f"input {index} is no constant of integers", "store it in the file")
+            raise UnreadableError(f"input {index} is not a constant of integers", "store it in the file")
         return self.wholes[index]
 
     def constant(self, array: NDArray[Any]) -> str:

@@ -161,7 +161,7 @@ def _of_queues(
         at = [numbers[k] for numbers, k in zip(scaled, place, strict=True)]
         which = at[0] if len(size) == 1 else at[0] * across + at[1]
         if which >= len(masks):
-            layer.fail(f"there is no mask {which} of a pixel", "write the project again")
+            layer.fail(f"pixel mask {which} is missing", "write the project again")
         mask = masks[which]
         for tap in range(taps):
             if mask >> tap & 1:

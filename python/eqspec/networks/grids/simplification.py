@@ -20,7 +20,7 @@ import numpy as np
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves, pieces
 from eqspec.networks.enclosure import Array
-from eqspec.networks.grain import grain, short
+from eqspec.networks.grain import grain, sums_are_exact
 from eqspec.networks.grids.analysis import RELU, Analysis
 from eqspec.networks.grids.functions import Known
 from eqspec.networks.program import Function, Step, Term, Tile
@@ -182,23 +182,23 @@ def _scaled(matrices: _Matrices, factors: Array, offsets: Array) -> _Matrices | 
 def _times(factors: Array, numbers: Array) -> Array | None:
     """The elementwise product, if nothing in it is rounded."""
     made = np.ascontiguousarray(factors * numbers)
-    return made if short(np.abs(made), grain(factors) + grain(numbers)).all() else None
+    return made if sums_are_exact(np.abs(made), grain(factors) + grain(numbers)).all() else None
 
 
 def _matrix(tile: Tile, columns: int) -> Array | None:
     """A tile written out; None where weights of one entry do not add up exactly."""
     matrix = tile.matrix(columns)
     sizes = Tile(tile.index, np.abs(tile.weight)).matrix(columns)
-    return matrix if short(sizes, grain(tile.weight)).all() else None
+    return matrix if sums_are_exact(sizes, grain(tile.weight)).all() else None
 
 
 def _product(first: Array, second: Array) -> Array | None:
     """The product, if nothing in it is rounded."""
     fine = grain(first) + grain(second)
-    return np.ascontiguousarray(first @ second) if short(np.abs(first) @ np.abs(second), fine).all() else None
+    return np.ascontiguousarray(first @ second) if sums_are_exact(np.abs(first) @ np.abs(second), fine).all() else None
 
 
 def _sum(first: Array, second: Array) -> Array | None:
     """The sum, if it is not rounded."""
     fine = min(grain(first), grain(second))
-    return np.asarray(first + second) if short(np.abs(first) + np.abs(second), fine).all() else None
+    return np.asarray(first + second) if sums_are_exact(np.abs(first) + np.abs(second), fine).all() else None

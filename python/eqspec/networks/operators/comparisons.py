@@ -6,7 +6,7 @@ A truth value is 0 or 1. Comparisons are functions with jumps of a difference, a
 
 Exact over the real numbers. If u - v is constant a choice is affine; else it is as loosely bounded as other products
 (`variable_products`). Choices of one variable without a jump are seen before, as the function that they are (`unary`).
-What floats make of a comparison near its threshold is not described here, so rounding arithmetics refuse it.
+Near its threshold a runtime that rounds may decide a comparison otherwise, so where float32 counts it is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from eqspec.networks.operators.operator_call import Operator, OperatorCall, Valu
 from eqspec.networks.operators.rearranging import where_constant
 
 Real = Affine | Enclosure
-_ONE = en.exactly(1.0)
+_ONE, _SIGN = en.exactly(1.0), Curves.all(Curve("sign"))
 
 
 def _operand(call: OperatorCall, index: int) -> Real:
@@ -46,9 +46,7 @@ def _operand(call: OperatorCall, index: int) -> Real:
 
 def truth(call: OperatorCall, index: int) -> Real:
     """A truth value, as 0 and 1."""
-    if call.given.unit:
-        message = "what floats make of a comparison near its threshold is not described"
-        raise UnreadableError(message, "compare it in 'real'")
+    call.refuse_rounded_jump("a comparison jumps at its threshold")
     return _operand(call, index)
 
 
@@ -66,17 +64,13 @@ def negated(x: Real) -> Real:
 
 
 def opposite(x: Real) -> Real:
-    """1 - x."""
-    return add(negated(x), _ONE)
+    """1 - x: the opposite of a truth value."""
+    return af.opposite(x) if isinstance(x, Affine) else constants.add(constants.negate(x), _ONE)
 
 
 def _moving(x: Real) -> Affine:
     assert isinstance(x, Affine)  # of constants alone nothing is asked here
     return x
-
-
-def _sign(x: Real) -> Affine:
-    return af.curve(_moving(x), Curves.all(Curve("sign")))
 
 
 def _apart(a: Real, b: Real) -> Affine:
@@ -89,7 +83,7 @@ def _greater(a: Real, b: Real) -> Real:
             return found
         if (found := peaks.reaches(b, a, strictly=False)) is not None:
             return opposite(found)
-    return af.relu(_sign(_apart(a, b)))
+    return af.is_positive(_apart(a, b))
 
 
 def _equal(a: Real, b: Real) -> Real:
@@ -98,7 +92,7 @@ def _equal(a: Real, b: Real) -> Real:
             found, beyond = (peaks.reaches(x, y, strictly=strictly) for strictly in (False, True))
             if found is not None:  # nothing is beyond a largest entry
                 return found if beyond is None else both(found, opposite(beyond))
-    return opposite(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
+    return opposite(af.curve(af.curve(_apart(a, b), _SIGN), Curves.all(ABSOLUTE)))
 
 
 def both(a: Real, b: Real) -> Real:

@@ -27,7 +27,7 @@ def constant(call: OperatorCall) -> Sequence[Value]:
             continue
         if name == "value":
             if found.type != AttributeProto.TENSOR:
-                raise UnreadableError("attribute 'value' is no tensor", "export the model again")
+                raise UnreadableError("attribute 'value' is not a tensor", "export the model again")
             return [decode(found.t, call.external)]
         if name.startswith("value_int"):
             return [np.array(call.integers(name) if name.endswith("s") else call.integer(name, 0), dtype=np.int64)]
@@ -37,7 +37,7 @@ def constant(call: OperatorCall) -> Sequence[Value]:
         if not np.isfinite(numbers).all():
             raise UnreadableError("a number that is not finite", "repair the training or the export that made it")
         return [Enclosure(numbers)]
-    raise UnreadableError("a constant that is no dense tensor of numbers", "store it as an initialiser")
+    raise UnreadableError("a constant that is not a dense tensor of numbers", "store it as an initialiser")
 
 
 def constant_of_shape(call: OperatorCall) -> Sequence[Value]:

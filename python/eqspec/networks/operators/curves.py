@@ -135,9 +135,7 @@ def round_to_even(call: OperatorCall) -> Sequence[Value]:
     """Round, ties to the even number: it jumps up at 2 k + 3/2, with the tie above, and at 2 k + 1/2, with it below."""
     if folding.is_constant(call):
         return folding.fold(call)
-    if call.given.unit:
-        message = "what floats make of rounding to whole numbers near a tie is not described"
-        raise UnreadableError(message, "compare it in 'real'")
+    call.refuse_rounded_jump("rounding to whole numbers jumps at a tie")
     x = call.real_value(0)
     assert isinstance(x, Affine)
     half, quarter, floor = af.scale(x, en.exactly(0.5)), en.exactly(0.25), Curves.all(Curve("floor"))

@@ -145,9 +145,7 @@ def cast(call: OperatorCall) -> Sequence[Value]:
 
 def _is_not_zero(call: OperatorCall, given: Levels) -> Affine:
     """Integers as truth values, 0 or 1: whether they are not zero. Language models have their masks so."""
-    if call.given.unit:
-        message = "what floats make of a comparison near its threshold is not described"
-        raise UnreadableError(message, "compare it in 'real'")
+    call.refuse_rounded_jump("a comparison jumps at its threshold")
     sign = af.curve(given.meaning(1.0, 0.0), Curves.all(Curve("sign")))
     return af.curve(sign, Curves.all(ABSOLUTE))
 

@@ -33,6 +33,7 @@ from eqspec.networks.operators.shapes import axis_of
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 _ANY = 2**30
 """What may be so large is limited by nothing but its type."""
+_JUMP = "what is looked up jumps from entry to entry"
 _MOST = 20_000
 """Comparisons, one for each row of the table and place that is looked up."""
 
@@ -42,8 +43,7 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     places = call.value(1)
     if not isinstance(places, Levels):
         return selection.gather(call)
-    if call.given.unit:
-        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    call.refuse_rounded_jump(_JUMP)
     table = call.real_value(0)
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
@@ -99,8 +99,7 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
     places = call.value(1)
     if not isinstance(places, Levels):
         return rearranging.OPERATORS["GatherElements"](call)
-    if call.given.unit:
-        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    call.refuse_rounded_jump(_JUMP)
     table = call.real_value(0)
     rank = len(table.shape)
     axis = axis_of(call.integer("axis", 0), rank)
@@ -144,8 +143,7 @@ def one_hot(call: OperatorCall) -> Sequence[Value]:
     places = call.value(0)
     if not isinstance(places, Levels):
         raise UnreadableError("its depth or its values are integers that depend on the input", "store them")
-    if call.given.unit:
-        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    call.refuse_rounded_jump(_JUMP)
     depth, ends = _depth(call), call.value(2)
     whole = isinstance(ends, np.ndarray)
     values = Enclosure(ends.astype(np.float64)) if isinstance(ends, np.ndarray) else call.number(2)

@@ -126,7 +126,7 @@ def softmax(call: OperatorCall) -> Sequence[Value]:
     seen = ~infinite.reshape(-1)[rows]
     counts = seen.sum(axis=1)
     if not counts.all():
-        raise UnreadableError("a Softmax over minus infinity alone, which is no number", "leave one entry unmasked")
+        raise UnreadableError("a Softmax over minus infinity alone, which is not a number", "leave one entry unmasked")
     groups, taken, begin = list[Affine](), np.full(rows.shape, -1), 0
     for count in np.unique(counts).tolist():
         these = np.flatnonzero(counts == count)

@@ -19,6 +19,7 @@ from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 from eqspec.networks.units import Units
 
 NOT_AFFINE = "a network of affine and piecewise linear steps cannot express it: replace it, or split the model there"
+IN_REAL = "compare it in 'real'"
 NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers with a constant-folding exporter"
 
 
@@ -153,9 +154,18 @@ class OperatorCall:
         found = self.value(index)
         if not isinstance(found, np.ndarray):
             raise UnreadableError(
-                f"input {index} ({self.node.input[index]!r}) is no constant of integers", NEEDS_CONSTANT
+                f"input {index} ({self.node.input[index]!r}) is not a constant of integers", NEEDS_CONSTANT
             )
         return found
+
+    def refuse_rounded_jump(self, jump: str, fix: str = IN_REAL) -> None:
+        """UnreadableError where numbers are rounded, as in float32; `jump` says what jumps and where.
+
+        Rounding may carry an argument to the other side of a jump, so no radius around the exact value bounds what a
+        runtime gives.
+        """
+        if self.given.unit:
+            raise UnreadableError(f"{jump}, and rounding in float32 may lead to the other side", fix)
 
 
 Operator: TypeAlias = Callable[[OperatorCall], Sequence[Value]]

@@ -6,8 +6,8 @@
 
 for each pair one comparison, and for each place one for each entry. A rank is a whole number, at least
 1/2 away from every threshold, so what is rounded where it is bounded makes no difference. Exact over the real numbers,
-ties included; where two entries are near each other in a box, nothing is known of what is looked up there. What floats
-make of comparisons near their thresholds is not described, so rounding arithmetics refuse it.
+ties included; where two entries are near each other in a box, nothing is known of what is looked up there. Where
+float32 counts they are refused, as all comparisons are (`comparisons`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.matrices import NONE, check_value
-from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding, pooling
 from eqspec.networks.operators.matrix_products import multiply_matrices
-from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
 _SIGN = Curves.all(Curve("sign"))
@@ -37,9 +36,8 @@ def ranked(call: OperatorCall, rows: Affine, count: int, *, last: bool = False) 
 
     Of equal entries the first one goes before, or the `last`.
     """
-    if call.given.unit:
-        message = "which entries are the largest jumps, which is not described in float32"
-        raise UnreadableError(message, "compare it in 'real', or end the model before it, at the scores")
+    jump = "which entries are the largest jumps where two are equal"
+    call.refuse_rounded_jump(jump, f"{IN_REAL}, or end the model before it, at the scores")
     runs, size = rows.shape
     check_value((runs, size, max(count, size)))
     first, second = np.triu_indices(size, 1)

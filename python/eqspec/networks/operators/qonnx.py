@@ -149,7 +149,8 @@ def _number(call: OperatorCall, index: int, shape: tuple[int, ...]) -> Array:
 def _bits(call: OperatorCall, index: int, shape: tuple[int, ...]) -> Array:
     bits = _number(call, index, shape)
     if (bits != np.rint(bits)).any() or (bits < 1).any() or (bits > _MOST_BITS).any():
-        raise UnreadableError(f"a width that is no whole number of 1 to {_MOST_BITS} bits", "quantise to whole bits")
+        message = f"a width that is not a whole number from 1 to {_MOST_BITS} bits"
+        raise UnreadableError(message, "quantise to whole bits")
     return bits
 
 

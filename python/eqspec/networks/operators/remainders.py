@@ -25,9 +25,7 @@ def modulo(call: OperatorCall) -> Sequence[Value]:
     """Mod, of values that depend on the input with fmod set and by a constant."""
     if folding.is_constant(call):
         return folding.fold(call)
-    if call.given.unit:
-        message = "what floats make of a remainder near a multiple of the divisor is not described"
-        raise UnreadableError(message, "compare it in 'real'")
+    call.refuse_rounded_jump("a remainder jumps at every multiple of the divisor")
     x, divisor = call.real_value(0), call.real_value(1)
     if not isinstance(x, Affine) or not isinstance(divisor, Enclosure):
         raise UnreadableError("a remainder of a division by a value that depends on the input", "divide by a constant")

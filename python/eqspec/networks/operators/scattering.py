@@ -14,7 +14,7 @@ where no two updates have the same place: the places of a TopK are known to diff
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -28,7 +28,7 @@ from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators import comparisons, elementwise, folding, functions, lookup, pooling, reductions
-from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import apply, axis_of, concatenated
 
 
@@ -67,7 +67,7 @@ def _reduced(
 ) -> Value:
     """data, with every update added at its place, where others may be added, too; or compared, or multiplied."""
     if call.given.unit and kind in ("add", "mul"):
-        raise UnreadableError("in which order float32 adds them is left to a runtime", "compare it in 'real'")
+        raise UnreadableError("in which order float32 adds them is left to a runtime", IN_REAL)
     targets = _targets(call, data.shape, places)
     if targets.shape != updates.shape:
         raise UnreadableError(
@@ -106,56 +106,73 @@ def _targets(call: OperatorCall, shape: tuple[int, ...], places: Whole) -> Indic
 
 def _at_varying_places(call: OperatorCall, reduction: bytes) -> Value:
     """Updates put, or added, at places along one axis that depend on the input."""
-    if call.given.unit:
-        raise UnreadableError("where it puts entries jumps, which is not described in float32", "compare it in 'real'")
+    call.refuse_rounded_jump("where it puts entries jumps from place to place")
     if reduction not in (b"none", b"add"):
         message = f"reduction {reduction.decode(errors='replace')!r} at places that depend on the input"
         raise UnreadableError(message, "put or add the updates")
-    data, places, updates = call.real_value(0), call.value(1), call.real_value(2)
-    assert isinstance(places, Levels)
-    axis = 0
-    if call.node.op_type == "ScatterND":
-        places, shape = _along_the_first_axis(places, data.shape)
-    else:
-        axis = axis_of(call.integer("axis", 0), len(data.shape))
-        shape = places.shape
-    if (
-        updates.shape != shape
-        or len(shape) != len(data.shape)
-        or any(n > d for i, (n, d) in enumerate(zip(shape, data.shape, strict=True)) if i != axis)
-    ):
-        raise UnreadableError(
-            f"updates of shape {updates.shape} at places of {places.shape} in {data.shape}", "export the model again"
-        )
+    data, updates = call.real_value(0), call.real_value(2)
+    places, shape, axis = _places_along_an_axis(call, data.shape, updates.shape)
     size, count = data.shape[axis], shape[axis]
-    if places.low < -size or places.high >= size:
-        places = lookup.within(call, places, size)
-    lookup.check_count(places, size)
     if reduction == b"none" and not _apart(places, axis):
         message = "two entries may be put at one place, which depends on the input"
         raise UnreadableError(message, "scatter every entry to a place of its own, as those of a TopK are")
-    check_value((places.size, size))
-    numbers = np.arange(places.low, places.high + 1) % size
-    put = lookup.rows_at(places, Enclosure((numbers[:, None] == np.arange(size)).astype(np.float64)))  # (places, size)
+    chosen = _is_place(places, shape, axis, size)
     lines = np.moveaxis(np.arange(prod(data.shape)).reshape(data.shape), axis, -1)
-    lines = lines[tuple(slice(n) for n in np.delete(shape, axis))].reshape(-1, size)
-    at = np.moveaxis(np.arange(places.size).reshape(places.shape), axis, -1)
-    at = np.broadcast_to(at, (*np.delete(shape, axis), count)).reshape(-1, count)
-    new = apply(updates, lambda a: np.moveaxis(a, axis, -1).reshape(-1, count, 1))
-    check_value((len(lines), count, size))
-    chosen = apply(put, lambda a: a.reshape(-1, size)[at])  # (lines, count, size)
-    assert isinstance(new, Affine | Enclosure)
-    assert isinstance(chosen, Affine | Enclosure)
+    lines = lines[tuple(slice(n) for n in np.delete(shape, axis))].reshape(-1, size)  # those that the updates cover
+    moves = _rearranged(updates, lambda a: np.moveaxis(a, axis, -1).reshape(-1, count, 1))
     if reduction == b"none":
-        old = apply(data, lambda a: a.reshape(-1)[lines][:, None, :])
-        assert isinstance(old, Affine | Enclosure)
-        new = elementwise.add(new, comparisons.negated(old))
-    moves = elementwise.multiply(chosen, new)
+        old = _rearranged(data, lambda a: a.reshape(-1)[lines][:, None, :])
+        moves = elementwise.add(moves, comparisons.negated(old))
+    moves = elementwise.multiply(chosen, moves)  # (lines, count, size)
     values = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in (data, moves)]
     read = np.full((prod(data.shape), 1 + count), NONE, np.int64)
     read[:, 0] = np.arange(len(read))
     read[lines, 1:] = np.moveaxis(len(read) + np.arange(values[1].size).reshape(-1, count, size), 1, -1)
     return pooling.mean(af.stack(values), read, np.ones(len(read), int), data.shape)
+
+
+def _rearranged(value: Affine | Enclosure, f: Callable[[Indices], Indices]) -> Affine | Enclosure:
+    made = apply(value, f)
+    assert isinstance(made, Affine | Enclosure)
+    return made
+
+
+def _places_along_an_axis(
+    call: OperatorCall, data: tuple[int, ...], updates: tuple[int, ...]
+) -> tuple[Levels, tuple[int, ...], int]:
+    """The places, kept within the data, the shape of the updates that they are of, and the axis that they count along.
+
+    They have an axis for each of the data, of the updates' size or of size 1. UnreadableError where shapes do not fit.
+    """
+    places, axis = call.value(1), 0
+    assert isinstance(places, Levels)
+    if call.node.op_type == "ScatterND":
+        places, shape = _along_the_first_axis(places, data)
+    else:
+        axis, shape = axis_of(call.integer("axis", 0), len(data)), places.shape
+    if (
+        updates != shape
+        or len(shape) != len(data)
+        or any(n > d for i, (n, d) in enumerate(zip(shape, data, strict=True)) if i != axis)
+    ):
+        message = f"updates of shape {updates} at places of {places.shape} in {data}"
+        raise UnreadableError(message, "export the model again")
+    size = data[axis]
+    if places.low < -size or places.high >= size:
+        places = lookup.within(call, places, size)
+    lookup.check_count(places, size)
+    return places, shape, axis
+
+
+def _is_place(places: Levels, shape: tuple[int, ...], axis: int, size: int) -> Affine | Enclosure:
+    """[p = j] for the place p of each update and each j below `size`: (lines, updates of a line, size)."""
+    check_value((places.size, size))
+    numbers = np.arange(places.low, places.high + 1) % size
+    put = lookup.rows_at(places, Enclosure((numbers[:, None] == np.arange(size)).astype(np.float64)))
+    at = np.moveaxis(np.arange(places.size).reshape(places.shape), axis, -1)
+    at = np.broadcast_to(at, (*np.delete(shape, axis), shape[axis])).reshape(-1, shape[axis])
+    check_value((len(at), shape[axis], size))
+    return _rearranged(put, lambda a: a.reshape(-1, size)[at])
 
 
 def _along_the_first_axis(places: Levels, shape: tuple[int, ...]) -> tuple[Levels, tuple[int, ...]]:

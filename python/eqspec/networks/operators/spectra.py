@@ -22,14 +22,15 @@ from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import curves
 from eqspec.networks.operators.matrix_products import multiply_matrices
-from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import apply, axis_of
 
 _AGAIN = "export the model again"
 _LONGEST, _MOST = 1 << 14, 1 << 25
 """Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
 _MEL_SLACK = 2.0**-18
-"""Runtimes find the corners of mel filters in float32 or float64."""
+"""Of one more than a corner: the room on either side of it for what runtimes round. It is four times that of
+`folding`, since logarithms and a power of ten in float32 stand in front of a corner."""
 _TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
 """2 pi lies within 2^-51 of its float64."""
 
@@ -38,7 +39,7 @@ def _exact_only(call: OperatorCall) -> None:
     """Refuse it where what float32 rounds is proved; what is only compared with a runtime gets room in `_rounded`."""
     if call.given.reading.missed:
         message = "what float32 rounds in cosines and sines that a runtime makes differs from runtime to runtime"
-        raise UnreadableError(message, "compare it in 'real'")
+        raise UnreadableError(message, IN_REAL)
 
 
 def _rounded(call: OperatorCall, made: Enclosure, length: int) -> Enclosure:
@@ -77,10 +78,6 @@ def _matrix(count: int, parts: int, length: int, results: int, *, inverse: bool)
     return constants.divide(found, en.exactly(float(length))) if inverse else found
 
 
-def _real(value: Affine | Enclosure) -> Value:
-    return value
-
-
 def dft(call: OperatorCall) -> Sequence[Value]:
     """DFT along an axis, which is an attribute before opset 20; the whole spectrum, or one side of it."""
     _exact_only(call)
@@ -107,7 +104,7 @@ def dft(call: OperatorCall) -> Sequence[Value]:
         return np.moveaxis(a, axis, -2)[..., :count, :].reshape(-1, count * parts)
 
     matrix = _rounded(call, _matrix(count, parts, length, results, inverse=inverse), length)
-    made = _product(apply(_real(x), rows), matrix)
+    made = _product(apply(x, rows), matrix)
     return [apply(made, lambda a: np.moveaxis(a.reshape(*rest, results, 2), -2, axis))]
 
 
@@ -143,7 +140,7 @@ def stft(call: OperatorCall) -> Sequence[Value]:
     matrix = _rounded(call, _matrix(length, parts, length, results, inverse=False), length)
     if window is not None:
         matrix = constants.multiply(matrix, window.rearranged(lambda a: np.repeat(a, parts).reshape(-1, 1)))
-    rows = apply(_real(x), lambda a: a.reshape(batch, size, parts)[:, places, :].reshape(batch * frames, -1))
+    rows = apply(x, lambda a: a.reshape(batch, size, parts)[:, places, :].reshape(batch * frames, -1))
     return [apply(_product(rows, matrix), lambda a: a.reshape(batch, frames, results, 2))]
 
 

@@ -19,7 +19,7 @@ from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers.onnx_graph import Input
 
 _CLOSE = 1e-6
-"""Of the largest output: more than the samples' sums differ by in float64 when they are formed in another order."""
+"""A tolerance relative to the largest output: more than sums in float64 differ by when formed in another order."""
 
 
 def readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...], int | None]]:
@@ -33,7 +33,7 @@ def readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...],
 
 
 def meet(network: Network, pair: Network) -> bool:
-    """Whether two samples meet in `pair`, which is the graph read for two samples, as `network` is for one."""
+    """Whether samples of a batch influence each other. `network` is the graph read for one sample, `pair` for two."""
     # Each input has both samples, one behind the other, so the vector of all inputs has those of each input together.
     first = np.concatenate([np.repeat([True, False], port.size) for port in network.ports])
     if pair.output_size != 2 * network.output_size or not _independent(pair.steps, first):

@@ -19,7 +19,7 @@ _HEAD = 4096
 
 @dataclass(frozen=True)
 class Foreign:
-    """What a file is, and what to do instead of giving it."""
+    """The kind of a file that is not a network, and what to give instead."""
 
     what: str
     fix: str

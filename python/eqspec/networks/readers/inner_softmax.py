@@ -21,7 +21,7 @@ _MOVES = frozenset(
      "Unsqueeze")
 )  # fmt: skip
 _MOST = 64
-"""Nodes that are looked at; such ends are short."""
+"""The most nodes that are looked at; such ends of graphs are short."""
 
 
 def described(nodes: Sequence[NodeProto], output: str) -> str | None:

@@ -72,7 +72,7 @@ class _Reader:
         fields = self._fields(what)
         wrong = next((f for f in fields if not f.isdecimal() or len(f) > 9), None)
         if wrong is not None:
-            raise self._error(f"{what}: {wrong[:40]!r} is no whole number")
+            raise self._error(f"{what}: {wrong[:40]!r} is not a whole number")
         return [int(f) for f in fields]
 
     def _reals(self, what: str, count: int) -> list[float]:
@@ -106,7 +106,7 @@ class _Reader:
         except ValueError:
             number = None
         if number is None:
-            raise self._error(f"{what}: {field[:40]!r} is no number")
+            raise self._error(f"{what}: {field[:40]!r} is not a number")
         if not isfinite(number) and not (infinite and isinf(number)):
             raise self._error(f"{what}: {field[:40]!r} is not finite", "repair the training or the export that made it")
         return number
@@ -162,7 +162,7 @@ class _Reader:
 def _normalisation(
     means: tuple[list[float], float | None] | None, ranges: tuple[list[float], float | None] | None
 ) -> tuple[str, ...]:
-    """What the file says of normalisation, where it says anything."""
+    """A sentence on the normalisation that the file states and that is not applied; none where it states none."""
     if means is None or ranges is None:
         return ()
     (mean, output_mean), (spread, output_range) = means, ranges

@@ -6,16 +6,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, NodeProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers.onnx_ends import inner_graphs
 
-_AGAIN = "export the model again"
+AGAIN = "export the model again, with fixed sizes"
 
 
-def made_in(body: GraphProto) -> list[str]:
-    """The names that a body makes; one that is in the list twice stands for two values."""
+def body_of(node: NodeProto, attribute: str = "body") -> GraphProto:
+    """The graph that an attribute of a node holds. Raises UnreadableError where there is none."""
+    for found in node.attribute:
+        if found.name == attribute and found.type == AttributeProto.GRAPH:
+            graph: GraphProto = found.g
+            return graph
+    raise UnreadableError(f"attribute {attribute!r} is not a graph", AGAIN)
+
+
+def own_names(body: GraphProto) -> list[str]:
+    """The names of the values that a body computes or stores, its inputs left out.
+
+    Raises UnreadableError where a name stands for two values, or a constant is stored sparsely.
+    """
+    if body.sparse_initializer:
+        raise UnreadableError("a graph inside of it holds sparse constants", "store them densely")
+    names = _made_in(body)
+    everything = [*names, *(value.name for value in body.input)]
+    if len(set(everything)) < len(everything):
+        raise UnreadableError("a name in a graph inside of it stands for two values", AGAIN)
+    return names
+
+
+def _made_in(body: GraphProto) -> list[str]:
     return [tensor.name for tensor in body.initializer] + [n for node in body.node for n in node.output if n]
 
 
@@ -36,10 +58,10 @@ def _renamed(node: NodeProto, new: Mapping[str, str]) -> NodeProto:
     copy.input.extend(new.get(name, name) for name in node.input)
     copy.output.extend(new.get(name, name) for name in node.output)
     for graph in inner_graphs(copy):
-        own = {*made_in(graph), *(value.name for value in graph.input)}
+        own = {*_made_in(graph), *(value.name for value in graph.input)}
         again = next((name for name in own if name in new), None)
         if again is not None:
-            raise UnreadableError(f"{again!r} of a branch is computed outside of it as well", _AGAIN)
+            raise UnreadableError(f"{again!r} of a branch is computed outside of it as well", AGAIN)
         for value in graph.output:
             value.name = new.get(value.name, value.name)
         inside = [_renamed(one, new) for one in graph.node]

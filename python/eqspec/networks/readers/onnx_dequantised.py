@@ -65,7 +65,7 @@ class _Ends:
         self.notes: list[str] = []
 
     def changed(self) -> tuple[Dequantised, list[str]]:
-        """Both ends changed in place."""
+        """Put the quantisers at both ends of the graph, in place."""
         of_inputs = tuple((value.name, self._input(value)) for value in self._integer_inputs())
         unknown = {name for name, _ in self.asked.inputs if name} - {name for name, _ in of_inputs}
         if unknown:

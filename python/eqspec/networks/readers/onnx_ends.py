@@ -28,7 +28,7 @@ _HANDS_ON = frozenset({
     "Cast", "Concat", "Constant", "ConstantOfShape", "Dropout", "Expand", "Flatten", "Gather", "Identity", "Reshape",
     "Shape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze",
 })  # fmt: skip
-"""Operators that compute nothing of what they are given."""
+"""Operators that hand on their input unchanged."""
 CHOOSE = (
     "say which one is meant: 'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
     'line, output="NAME" in Python; the others are left alone'
@@ -37,7 +37,7 @@ CHOOSE = (
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """The value that is read, what the file declares of it, the nodes that it needs, in order, and what to say."""
+    """The output that is read: its value, its declaration, the nodes that it needs in order, and notes for the user."""
 
     output: str
     declared: ValueInfoProto

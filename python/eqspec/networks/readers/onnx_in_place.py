@@ -1,4 +1,4 @@
-"""Nodes that others stand in place of while a graph is evaluated: what these are depends on values and shapes.
+"""Nodes that are replaced by others while a graph is evaluated; by which depends on values and shapes.
 
 If, Loop, Scan          branches and bodies (`onnx_branches`, `onnx_loops`, `onnx_scans`)
 lists of tensors        the tensors (`onnx_lists`)
@@ -28,7 +28,7 @@ _COUNTED = ("CenterCropPad", "FusedMatMul")
 
 
 def concerns(node: NodeProto, lists: Lists) -> bool:
-    """Whether others stand in place of a node."""
+    """Whether a node is replaced by others."""
     control = node.op_type in CONTROL and node.domain in STANDARD
     return control or (node.domain, node.op_type) in IN_PLACE or lists.concern(node)
 

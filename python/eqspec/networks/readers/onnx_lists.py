@@ -77,7 +77,7 @@ class Lists:
 
     def _held(self, name: str) -> list[str]:
         if name not in self._lists:
-            raise UnreadableError(f"{name!r} is no list of known tensors", _LENGTHS)
+            raise UnreadableError(f"{name!r} is not a list of known tensors", _LENGTHS)
         return self._lists[name]
 
     def _kept(self, name: str, tensors: list[str]) -> list[str]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
-from eqspec.networks.readers.onnx_bodies import made_in, stacked, written_out
+from eqspec.networks.readers.onnx_bodies import AGAIN, body_of, own_names, stacked, written_out
 
-_AGAIN = "export the model again"
 _DONE = "eqspec_rounds"
 """The attribute of a Loop that says how many rounds were done."""
 
@@ -32,18 +31,18 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
     `number` tells this round from all others of the graph.
     """
     rounds = done(node)
-    body = next((a.g for a in node.attribute if a.name == "body" and a.type == AttributeProto.GRAPH), None)
-    if body is None or len(given) < 2 or len(body.input) < 2:
-        raise UnreadableError("a body that does not fit the node", _AGAIN)
+    body = body_of(node)
+    if len(given) < 2 or len(body.input) < 2:
+        raise UnreadableError("a body that does not fit the node", AGAIN)
     carried, results = len(body.input) - 2, len(body.output) - 1
     added = results - carried
     if added < 0 or len(node.output) > results or len(node.input) != 2 + carried + rounds * added:
-        raise UnreadableError("a body that does not fit the node", _AGAIN)
+        raise UnreadableError("a body that does not fit the node", AGAIN)
     most, condition = _known(given[0]), _known(given[1])
     if (most is None or rounds < most) and condition in (None, 1):
         return _round(node, body, rounds, number, carried)
     if not rounds and any(node.output[carried:]):
-        raise UnreadableError("a loop that never runs, whose results are asked for", _AGAIN)
+        raise UnreadableError("a loop that never runs, whose results are asked for", AGAIN)
     made = [
         helper.make_node("Identity", [a], [b]) for a, b in zip(node.input[2:], node.output[:carried], strict=False) if b
     ]
@@ -65,11 +64,8 @@ def _known(value: Value | None) -> int | None:
 
 
 def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried: int) -> list[NodeProto]:
-    own = made_in(body)
     inputs = [value.name for value in body.input]
-    if len({*own, *inputs}) < len(own) + len(inputs) or body.sparse_initializer:
-        raise UnreadableError("a name of a loop's body stands for two values", _AGAIN)
-    new = {old: f"{old}/eqspec round {number}" for old in [*own, *inputs[:2]]}
+    new = {old: f"{old}/eqspec round {number}" for old in [*own_names(body), *inputs[:2]]}
     new |= dict(zip(inputs[2:], node.input[2:], strict=False))
     start = (np.array(rounds, np.int64), np.array(True))
     made = [

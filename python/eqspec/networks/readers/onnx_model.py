@@ -30,7 +30,7 @@ from eqspec.networks.units import MAX_PRODUCTS
 
 OLDEST_OPSET = 6
 MAX_NODES = 5_000
-"""Of a graph: each takes a part of a millisecond, and deep networks have a few hundred."""
+"""The most nodes of a graph. Each takes a part of a millisecond, and deep networks have a few hundred."""
 REVIEWED_IR = 14
 """The newest version of the file format that was looked through for parts with a meaning of their own."""
 

@@ -36,7 +36,7 @@ def check(path: str, model: ModelProto) -> None:
 
 
 def name_of(node: NodeProto) -> str:
-    """What a node is called in messages: its name, else its first output."""
+    """The name of a node in messages: its own, else that of its first output."""
     return node.name or next(iter(node.output), "") or "?"
 
 

@@ -13,7 +13,7 @@ from eqspec.networks.operators import OPERATORS, QUANTISING
 from eqspec.networks.readers import foreign_files
 
 _OTHERWISE = ("CastLike", "If", "ai.onnx.ml.ZipMap")
-"""Operators that the reader knows what to put in place of."""
+"""Operators that the reader replaces by others."""
 TAILS = ("Softmax", "LogSoftmax")
 
 

@@ -69,12 +69,12 @@ from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, un
 from eqspec.networks.units import Reading, Units
 
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
-"""What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
+"""Errors that a node with impossible attributes or shapes may raise; they are reported as faults of that node."""
 
 
 MOST_BRANCHES = 2_000
 _MOST_WRITTEN_OUT = 100_000
-"""Nodes that stand in place of others, in all: a loop in a loop multiplies them."""
+"""The most nodes that may replace others in one graph: a loop in a loop multiplies them."""
 _LATE = ("Gelu", "LayerNormalization", "RMSNormalization")
 """Operators that onnxruntime had in a domain of its own, or writes for older opsets than they are of."""
 READ = ", ".join(sorted(OPERATORS))
@@ -124,7 +124,7 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:
         name = repr(short[0]) if short else given[0]
-        raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+        raise NetworkError(path, f"{name} has 16 bits, which is not float32 arithmetic", fix=SHORT_FIX)
     rounded, enough = _rounded(reading, content, exactly=True)
     return rounded if enough else _rounded(reading, content, exactly=False)[0]
 
@@ -412,7 +412,7 @@ class _Reading:
 
     @contextmanager
     def _limited(self, node: NodeProto | None) -> Iterator[None]:
-        """What is beyond a limit is this node's fault."""
+        """Within this context an array that is too large is reported as a fault of this node."""
         try:
             yield
         except TooLargeError as error:

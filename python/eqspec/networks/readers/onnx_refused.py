@@ -9,7 +9,7 @@ from __future__ import annotations
 from eqspec.networks.operators import REFUSED, qonnx
 
 _TREES = (
-    "a tree jumps from leaf to leaf where an input crosses a threshold, and is no network",
+    "a tree jumps from leaf to leaf where an input crosses a threshold, and is not a network",
     "compare it with a tool for tree ensembles, or train a network on its answers",
 )
 _KERNELS = (
@@ -42,7 +42,7 @@ _SEQUENCE = ("the number of its steps, or which of them are done, may depend on 
 _CHOICE = ("which entries it gives depends on the input", "end the model before it, at the scores")
 _BENT_WINDOWS = ("where its windows lie depends on values", "replace it by a Conv, or end the model before it")
 _IMAGES = (
-    "a compressed image is no vector of numbers",
+    "a compressed image is not a vector of numbers",
     "give the model pixels, and leave the decoding out of the file",
 )
 _SIGNALS = (
@@ -64,7 +64,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
         ),
         _LABELS,
     ),
-    "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
+    "ai.onnx.ml.ZipMap": ("a dictionary is not a tensor", "end the model at the tensor in front of it"),
     "com.microsoft.SampleOp": _CHOICE,
     **dict.fromkeys(("DeformConv",), _BENT_WINDOWS),
     **dict.fromkeys(("ai.onnx.contrib.DecodeImage", "ai.onnx.contrib.EncodeImage", "ImageDecoder"), _IMAGES),

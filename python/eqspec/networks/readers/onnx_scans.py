@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
 from eqspec.networks.operators.shapes import shape_of_value
-from eqspec.networks.readers.onnx_bodies import made_in, stacked, written_out
+from eqspec.networks.readers.onnx_bodies import AGAIN, body_of, own_names, stacked, written_out
 
-_AGAIN = "export the model again"
 MOST = 5_000
-"""Nodes of all steps."""
+"""The most nodes of all steps together."""
 
 
 def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset: int) -> list[NodeProto]:
@@ -28,19 +27,19 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
     """
     if opset < 9:
         raise UnreadableError("a Scan of opset 8", "export with opset 9 or newer")
-    body = next((a.g for a in node.attribute if a.name == "body" and a.type == AttributeProto.GRAPH), None)
+    body = body_of(node)
     sequences = next((int(a.i) for a in node.attribute if a.name == "num_scan_inputs"), 0)
     states = len(node.input) - sequences
-    if body is None or states < 0 or sequences < 1 or len(body.input) != len(node.input):
-        raise UnreadableError("a body that does not fit the node", _AGAIN)
+    if states < 0 or sequences < 1 or len(body.input) != len(node.input):
+        raise UnreadableError("a body that does not fit the node", AGAIN)
     if len(body.output) < states or len(node.output) > len(body.output) or any(v is None for v in given):
-        raise UnreadableError("a body that does not fit the node", _AGAIN)
+        raise UnreadableError("a body that does not fit the node", AGAIN)
     results = len(body.output) - states
     axes, backwards = _lists(node, "scan_input_axes", "scan_input_directions", sequences)
     out_axes, out_backwards = _lists(node, "scan_output_axes", "scan_output_directions", results)
     lengths = {_length(value, axis) for value, axis in zip(given[states:], axes, strict=True)}
     if len(lengths) != 1 or not min(lengths):
-        raise UnreadableError(f"sequences of {' and '.join(map(str, sorted(lengths)))} entries", _AGAIN)
+        raise UnreadableError(f"sequences of {' and '.join(map(str, sorted(lengths)))} entries", AGAIN)
     (length,) = lengths
     if length * (len(body.node) + len(body.initializer) + 2 * sequences) > MOST:
         raise UnreadableError(f"{length} steps of {len(body.node)} nodes, in all more than {MOST}", "use fewer steps")
@@ -67,7 +66,7 @@ def _lists(node: NodeProto, axes: str, directions: str, count: int) -> tuple[lis
     found = {a.name: list(a.ints) for a in node.attribute}
     given, ways = found.get(axes) or [0] * count, found.get(directions) or [0] * count
     if len(given) != count or len(ways) != count or not set(ways) <= {0, 1}:
-        raise UnreadableError(f"{axes} and {directions} that do not fit the body", _AGAIN)
+        raise UnreadableError(f"{axes} and {directions} that do not fit the body", AGAIN)
     return given, ways
 
 
@@ -75,7 +74,7 @@ def _length(value: Value | None, axis: int) -> int:
     assert value is not None
     shape = shape_of_value(value)
     if not -len(shape) <= axis < len(shape):
-        raise UnreadableError(f"axis {axis} of a value with {len(shape)} axes", _AGAIN)
+        raise UnreadableError(f"axis {axis} of a value with {len(shape)} axes", AGAIN)
     return shape[axis]
 
 
@@ -87,9 +86,6 @@ def _entry(node: NodeProto, index: int, place: int, axis: int, number: int, step
 
 
 def _step(body: GraphProto, given: Sequence[str], number: int, step: int) -> tuple[list[NodeProto], list[str]]:
-    own, inputs = made_in(body), [value.name for value in body.input]
-    if len({*own, *inputs}) < len(own) + len(inputs) or body.sparse_initializer:
-        raise UnreadableError("a name of the body stands for two values", _AGAIN)
-    new = {old: f"{old}/eqspec scan {number} {step}" for old in own}
-    new |= dict(zip(inputs, given, strict=True))
+    new = {old: f"{old}/eqspec scan {number} {step}" for old in own_names(body)}
+    new |= dict(zip((value.name for value in body.input), given, strict=True))
     return written_out(body, new), [new.get(value.name, value.name) for value in body.output]

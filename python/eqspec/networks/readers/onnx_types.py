@@ -21,7 +21,7 @@ from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import STANDARD
 
 _IN_STEPS = frozenset({"BatchNormalization", "Gemm", "MatMul", "Sum"})
-"""Operators that may round on the way to a result that is none the less exact."""
+"""Operators that may round on the way, although their result is exact."""
 
 
 class Types:

@@ -25,7 +25,7 @@ from eqspec.networks.units import MAX_PRODUCTS, Units
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps, and the units that each term may read: the inputs, then what each step but the last gives."""
+    """The steps, and the units that terms may read: first the inputs, then the values of each step but the last."""
 
     steps: tuple[Step, ...]
     sources: tuple[Units, ...]

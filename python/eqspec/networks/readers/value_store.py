@@ -36,7 +36,7 @@ class ValueStore:
         self.expect(nodes)
 
     def expect(self, nodes: Sequence[NodeProto]) -> None:
-        """More nodes that will use values."""
+        """Count the reads of further nodes."""
         names = [name for node in nodes for name in names_read(node)]
         self._uses.update(names)
         self._readers.update(names)

@@ -27,11 +27,11 @@ from eqspec.tasks.witness import Witness
 
 _MOST_HISTOGRAMS = 12
 _UNEVEN = 0.02
-"""Below this what is seen may be chance: the boxes are a sample."""
+"""Concentrations below this are not shown: the boxes are a sample, so it may be chance."""
 _SMALLEST_SHARE = 0.01
 _MOST_FEATURES = 16
 _FEWEST_AT_REST = 3
-"""More features that did not move are folded."""
+"""If more features than this did not move, they are folded."""
 
 
 @dataclass(frozen=True)

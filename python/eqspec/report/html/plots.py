@@ -23,7 +23,7 @@ _RASTER = 24
 _LEVELS = 12
 _NOTHING = 1e-280
 _FAR = 20.0
-"""From this ratio on, of what is shown together, an axis is logarithmic."""
+"""An axis is logarithmic if the largest and smallest number on it have at least this ratio."""
 _SLIVER = 8.0
 """Samples that take less than this part of a linear axis can no longer be read from it."""
 
