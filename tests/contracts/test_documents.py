@@ -71,6 +71,10 @@ def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path, forking: Forking
     for lie in (
         Block("sh", "", "false\n"),
         Block("sh", " exit=1", "true\n"),
+        Block("sh", "", "eqspec check nowhere.eqspec\n"),
+        Block("sh", " exit=2", "eqspec --version\n"),
+        Block("text", "", "$ eqspec --version\nanother\n"),
+        Block("sh", "", "pytest -q nowhere.eqspec\n"),
         Block("text", "", "$ echo 3 green\n3 red\n"),
         Block("text", "", "$ echo a b c\na ... d\n"),
         Block("text", "", "$ echo a b c\nb ...\n"),
@@ -86,3 +90,4 @@ def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path, forking: Forking
     with pytest.raises(FileNotFoundError):
         walk.do(Files(("specs/nothing",)))
     walk.do(Block("text", "", "$ echo a 1 b 2 c\na ... b ... c\n"))
+    walk.do(Block("sh", " exit=2", "eqspec check nowhere.eqspec\n"))
