@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from forked import AUDITOR, COMMANDS, Forking
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -50,3 +58,31 @@ def shared() -> Path:
 def root() -> Path:
     """The repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def forking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    """Commands of eqspec that do not start from nothing."""
+    with Forking(tmp_path_factory.mktemp("forking") / "socket", COMMANDS) as process:
+        yield process
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forked_auditors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Auditors that tests start are forked, too; commands in processes of their own start theirs from nothing."""
+    from eqspec.certificates import auditor
+
+    with ExitStack() as stack:
+
+        @cache
+        def forking() -> Forking:
+            return stack.enter_context(Forking(tmp_path_factory.mktemp("auditors") / "socket", AUDITOR))
+
+        def start(arguments: list[str], **named: Any) -> subprocess.Popen[str]:
+            python, safe, *words = arguments
+            assert (python, safe) == (sys.executable, "-P")
+            return subprocess.Popen(forking().command("audit", *words), **named)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(auditor, "subprocess", SimpleNamespace(Popen=start, PIPE=subprocess.PIPE))
+            yield

@@ -37,7 +37,7 @@ from unit.certificates.proofs import BOXES, Parts, certify, close, holds, layers
 def test_what_is_decided_is_certified(kind: Claim, tmp_path: Path) -> None:
     """Random queries on either side of where they turn, in every domain, with constraints, of different depths."""
     decided = 0
-    for seed in range(8):
+    for seed in range(5):
         asked = query(seed, kind, 0)
         folder = tmp_path / str(seed)
         folder.mkdir()
@@ -53,7 +53,7 @@ def test_what_is_decided_is_certified(kind: Claim, tmp_path: Path) -> None:
         assert made.size == made.path.stat().st_size > 0
         assert not list(folder.glob("*.part"))
         decided += 1
-    assert decided >= 6
+    assert decided >= 4
 
 
 def _truth(breaks: bool) -> Verdict:
@@ -301,7 +301,7 @@ def _unpacked(packed: bytes) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", 5)])
+@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", 3)])
 def test_bytes_changed_or_missing(which: str, times: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Whatever the damage to the file: refused, with no other exception. Damage below gzip's sum proves no more."""
     made: Certificate = request.getfixturevalue(which)

@@ -14,7 +14,7 @@ from eqspec.tasks.verdict import Verdict
 SPECS = Path(__file__).parents[2] / "specs"
 AGAIN = 3
 """One certificate in so many is audited once more, as the file that it became."""
-MOST = 12
+MOST = 6
 """Tasks of a spec that are certified, spread over it: a survey of thirty rows asks the same of each."""
 
 

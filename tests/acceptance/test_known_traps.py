@@ -59,7 +59,7 @@ def outputs(layers: Weights, points: Array) -> Array:
 
 
 @pytest.mark.parametrize("inputs", [2, 10])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_planted_violation_is_never_proved_away(seed: int, inputs: int) -> None:
     """Ten inputs are beyond those that are halved only: bounds are contracted under the assumed violation."""
     rng = np.random.default_rng([seed, inputs])
@@ -96,7 +96,7 @@ def test_a_planted_violation_is_never_proved_away(seed: int, inputs: int) -> Non
 
 
 @pytest.mark.parametrize("inputs", [2, 10])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_constraints_through_the_violating_point_prove_nothing(seed: int, inputs: int) -> None:
     """The only violating point lies on the edge of every constraint, and of nothing else that may be cut off."""
     rng = np.random.default_rng([seed, inputs, 1])
@@ -126,7 +126,7 @@ def test_constraints_through_the_violating_point_prove_nothing(seed: int, inputs
 def test_many_inputs_are_split_by_phase_and_nothing_false_is_proved() -> None:
     """Beyond 64 inputs the signs of neurons are assumed, one by one, instead of halving the box."""
     inputs, taken_apart = 70, 0
-    for seed in range(4):
+    for seed in range(2):
         rng = np.random.default_rng([seed, inputs])
         reference, candidate = random_pair(rng, inputs)
         points = np.sign(rng.normal(size=(2000, inputs)))
@@ -140,7 +140,7 @@ def test_many_inputs_are_split_by_phase_and_nothing_false_is_proved() -> None:
     assert taken_apart > 0
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_bound_one_float_below_the_truth_is_never_proved(seed: int) -> None:
     """All neurons active: the largest difference is known exactly, and only honest rounding keeps bounds above it."""
     rng = np.random.default_rng(seed)

@@ -30,6 +30,7 @@ from pathlib import Path
 
 import eqspec
 from eqspec.spec.formatting import formatted
+from forked import Forking
 
 _BLOCK = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$|^<!-- files: ([^\n]*) -->$", re.MULTILINE | re.DOTALL)
 _NOT_RUN = re.compile(r"\s*(pip install|python3? -m venv|\. \.venv)\b")
@@ -91,24 +92,23 @@ def steps(document: Path) -> list[Block | Files]:
     return found
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, forking: Forking) -> dict[str, str]:
     """The commands of the package, `pytest` and `python` are those of the tests, whether it is installed or not.
 
+    The first two are forked from a process that has imported what they need; what `python` runs imports it itself.
     Results are kept in the folder, as a reader's are: what a page proves twice is proved once.
     """
     commands = folder / ".commands"
     commands.mkdir(exist_ok=True)
-    plugin = "" if any(e.name == "eqspec" for e in entry_points(group="pytest11")) else " -p eqspec.pytest_plugin"
-    solver = " -c 'import sys; from eqspec.__main__ import start_solver; sys.exit(start_solver())'"
-    for name, module in (
-        ("eqspec", " -m eqspec"),
-        ("eqspec-vnnlib", solver),
-        ("pytest", f" -m pytest{plugin}"),
-        ("python", ""),
-    ):
-        script = commands / name
-        script.write_text(f'#!/bin/sh\nexec {sys.executable}{module} "$@"\n')
-        script.chmod(0o755)
+    registered = any(e.name == "eqspec" for e in entry_points(group="pytest11"))
+    for name, text in {
+        "eqspec": forking.script("eqspec"),
+        "eqspec-vnnlib": forking.script("eqspec-vnnlib"),
+        "pytest": forking.script("pytest", *([] if registered else ["-p", "eqspec.pytest_plugin"])),
+        "python": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+    }.items():
+        (commands / name).write_text(text)
+        (commands / name).chmod(0o755)
     package = str(Path(eqspec.__file__).parents[1])
     return {
         **{
@@ -128,9 +128,9 @@ def environment(folder: Path) -> dict[str, str]:
 class Walk:
     """A reader who does what a document says, in a folder of their own."""
 
-    def __init__(self, folder: Path, root: Path) -> None:
+    def __init__(self, folder: Path, root: Path, forking: Forking) -> None:
         self.folder, self.root, self.ran = folder, root, 0
-        self._environment = environment(folder)
+        self._environment = environment(folder, forking)
         (folder / ".home").mkdir(exist_ok=True)
 
     def do(self, part: Block | Files) -> None:

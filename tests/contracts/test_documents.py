@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.documents import Block, Files, Walk, not_run, parts, steps
+from forked import Forking
 
 ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {"language.md", "soundness.md"}
@@ -17,8 +18,8 @@ PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not i
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES if any(parts(page))])
-def test_every_block_does_what_the_page_says(page: str, tmp_path: Path, root: Path) -> None:
-    walk = Walk(tmp_path, root)
+def test_every_block_does_what_the_page_says(page: str, tmp_path: Path, root: Path, forking: Forking) -> None:
+    walk = Walk(tmp_path, root, forking)
     for step in steps(root / page):
         walk.do(step)
 
@@ -56,13 +57,13 @@ def test_what_is_installed_exists(root: Path) -> None:
                 assert not extra or set(extra.rstrip("]").split(",")) <= extras.keys(), f"{page.name}: {line}"
 
 
-def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path) -> None:
+def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path, forking: Forking) -> None:
     """The walk itself: each kind of block fails when it is not true."""
     (tmp_path / "page.md").write_text(
         "```sh\ntrue\n```\n```text\n$ echo 3 green\n4 green\n```\n```python\nprint(1)  # 1\n```\n"
         "<!-- files: specs/tiny -->\n"
     )
-    walk = Walk(tmp_path, root)
+    walk = Walk(tmp_path, root, forking)
     for part in parts(tmp_path / "page.md"):
         walk.do(part)
     assert walk.ran == 3
@@ -70,6 +71,10 @@ def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path) -> None:
     for lie in (
         Block("sh", "", "false\n"),
         Block("sh", " exit=1", "true\n"),
+        Block("sh", "", "eqspec check nowhere.eqspec\n"),
+        Block("sh", " exit=2", "eqspec --version\n"),
+        Block("text", "", "$ eqspec --version\nanother\n"),
+        Block("sh", "", "pytest -q nowhere.eqspec\n"),
         Block("text", "", "$ echo 3 green\n3 red\n"),
         Block("text", "", "$ echo a b c\na ... d\n"),
         Block("text", "", "$ echo a b c\nb ...\n"),
@@ -85,3 +90,4 @@ def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path) -> None:
     with pytest.raises(FileNotFoundError):
         walk.do(Files(("specs/nothing",)))
     walk.do(Block("text", "", "$ echo a 1 b 2 c\na ... b ... c\n"))
+    walk.do(Block("sh", " exit=2", "eqspec check nowhere.eqspec\n"))

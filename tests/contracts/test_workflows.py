@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from contracts.documents import environment
+from forked import Forking
 
 
 def test_the_plugin_is_announced(root: Path) -> None:
@@ -29,7 +30,7 @@ def load(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("hook", ["eqspec-fmt", "eqspec-lint"])
-def test_a_hook_runs_on_the_files_it_is_for(root: Path, tmp_path: Path, hook: str) -> None:
+def test_a_hook_runs_on_the_files_it_is_for(root: Path, tmp_path: Path, forking: Forking, hook: str) -> None:
     """pre-commit calls the entry with the names of changed files that match."""
     (found,) = (entry for entry in load(root / ".pre-commit-hooks.yaml") if entry["id"] == hook)
     assert re.search(found["files"], "models/tiny.eqspec")
@@ -39,7 +40,9 @@ def test_a_hook_runs_on_the_files_it_is_for(root: Path, tmp_path: Path, hook: st
     command = [*found["entry"].split(), "tiny/tiny.eqspec"]
 
     def run() -> int:
-        done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(tmp_path, forking), capture_output=True, check=False
+        )
         return done.returncode
 
     assert run() == 0
@@ -51,7 +54,7 @@ def test_a_hook_runs_on_the_files_it_is_for(root: Path, tmp_path: Path, hook: st
     assert run() == 2
 
 
-def test_the_workflow_for_users_runs(root: Path, tmp_path: Path) -> None:
+def test_the_workflow_for_users_runs(root: Path, tmp_path: Path, forking: Forking) -> None:
     """Every command but the installation, where models/ has specs; what it uploads is there."""
     (job,) = load(root / "docs" / "workflows" / "equivalence.yml")["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
@@ -61,7 +64,7 @@ def test_the_workflow_for_users_runs(root: Path, tmp_path: Path) -> None:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=tmp_path,
-            env=environment(tmp_path) | {"GITHUB_ACTIONS": "true"},
+            env=environment(tmp_path, forking) | {"GITHUB_ACTIONS": "true"},
             capture_output=True,
             text=True,
             check=False,

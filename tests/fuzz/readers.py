@@ -123,7 +123,7 @@ def _certificate(rng: Random) -> bytes:
 def _audited(path: Path) -> object:
     """An audit that may take a part of the time for a file; what it refuses, it refuses in words of its own."""
     try:
-        return audit(path, seconds=2)
+        return audit(path, seconds=1)
     except Refused as reason:
         if str(reason).startswith("this is no certificate: "):  # and then the name of an exception
             raise RuntimeError(reason) from None

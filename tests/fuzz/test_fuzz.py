@@ -20,7 +20,7 @@ from fuzz.limits import MOST_BYTES, TooSlowError, in_time, limited
 from fuzz.readers import PLAIN, READERS, prepare
 from fuzz.trying import attempt, outcome
 
-CASES = 40
+CASES = 24
 MOST_MEGABYTES = 1500
 """That reading any hostile file may add, far below what they declare."""
 GOOD: dict[str, bytes] = {

@@ -119,7 +119,7 @@ def test_a_strict_claim_that_is_met_exactly_at_a_corner_is_refuted() -> None:
 def test_nothing_is_claimed_about_large_formulas_that_a_solver_denies(variables: int, kind: str) -> None:
     """Near the threshold of satisfiability, 4.26 clauses for a variable; beyond eight inputs bounds are contracted."""
     answers: set[bool] = set()
-    for seed in range(4):
+    for seed in range(2):
         rng = np.random.default_rng([seed, variables])
         formula = random_formula(rng, variables, round(variables * (3.5 if seed % 2 else 5.5)))
         truth = satisfiable(formula)

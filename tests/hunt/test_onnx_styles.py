@@ -25,8 +25,8 @@ from hunt.onnx_styles import write_styled
 from hunt.pairs import random_pair
 from oracle.evaluate import outputs
 
-SLICE, SLICES = 2, 2
-FILES = 150
+SLICE, SLICES = 2, 1
+FILES = 80
 
 
 @pytest.fixture(scope="module")

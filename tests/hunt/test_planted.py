@@ -31,7 +31,7 @@ MODES = [
     for lp, contract in ((True, True), (True, False), (False, True))
     for channel in CHANNELS[:2]
 ]
-STRIDE = 6
+STRIDE = 12
 """Each claim is asked in one mode of so many, others for other inputs and widths: over all of them, in every mode."""
 WIDTHS = [Fraction(1, 2**k) for k in (2, 10, 40)]
 

@@ -1,4 +1,4 @@
-"""Four hundred random queries of every property, most of them next to where the answer turns, against the oracle.
+"""Two hundred random queries of every property, most of them next to where the answer turns, against the oracle.
 
 `EQSPEC_ORACLE_QUERIES` sets another number, `EQSPEC_ORACLE_SEED` asks about other pairs. A failure prints the query as
 JSON with everything needed to ask it again.
@@ -21,7 +21,7 @@ from oracle.queries import CLAIMS, Claim, Query, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness, runner
 
-QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", "400"))
+QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", "200"))
 FIRST_SEED = int(os.environ.get("EQSPEC_ORACLE_SEED", "0"))
 PAIRS = 50
 """A block asks every property about the same pairs, whose pieces are found once."""

@@ -226,7 +226,8 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
         parts = unpack(certificate.path)
         found = audited(parts, folder)
         _is_asked(found.question, task)
-        for changed in islice(_changes(parts), 0, None, 1 + 2 * seed):  # all of the first, a third of the second
+        # Half of the changes of the first, a sixth of the second; the other half is that of other claims.
+        for changed in islice(_changes(parts), CLAIMS.index(kind) % 2, None, 2 + 4 * seed):
             try:
                 other = audited(changed, folder)
             except Refused:
@@ -239,8 +240,8 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
                     assert other.said == found.said
             else:
                 assert other.said != found.said or "about" in text(found)
-    assert accepted > 20
-    assert refused > 100
+    assert accepted > 10
+    assert refused > 50
 
 
 def _is_asked(question: dict[str, Any], task: Task) -> None:
