@@ -101,18 +101,19 @@ def run_specs(
     lines: Lines | None = None,
     stop: Callable[[], bool] | None = None,
     engine: Engine | None = None,
-) -> None:
+) -> int:
     """Spec after spec, each with its table as soon as it is done, until all are or one is interrupted.
 
-    What `stop` ends, by answering True, has no table.
+    What `stop` ends, by answering True, has no table. How many have one.
     """
-    for run in runs:
+    for shown, run in enumerate(runs):
         if run.chosen:
             output.begin(run.name)
         with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
             run.report = run.spec.run(run.chosen, options, jobs, monitor, cache, stop=stop, engine=engine)
         if stop is not None and stop():
-            break
+            return shown
         output.show(run.outcome)
         if run.report.interrupted:
-            break
+            return shown + 1
+    return len(runs)

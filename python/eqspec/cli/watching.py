@@ -17,7 +17,7 @@ from rich.text import Text
 from eqspec.cli.cache_options import advise
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.file_changes import Look, Outdated, changed, look_at, pause, settle
-from eqspec.cli.spec_files import spec_files
+from eqspec.cli.spec_files import ENDING, spec_files
 from eqspec.cli.spec_runs import Selection, SpecRun, choose, load_specs, run_specs
 from eqspec.compile.used_files import used_files
 from eqspec.errors import EqspecError, InputError
@@ -50,6 +50,7 @@ class Watch:
         self._runs: dict[str, SpecRun] = {}
         self._looks: dict[str, Look] = {}
         self._unusable: dict[str, str] = {}
+        self._not_run: list[str] = []
         self._code, self._seconds = ExitCode.INTERRUPTED, 0.0
 
     def run(self) -> ExitCode:
@@ -66,13 +67,16 @@ class Watch:
                 raise
             results = [result for run in self._runs.values() for result in run.report]
             behind_ctrl_c = "\n" if self._output.out.is_terminal else ""  # which the terminal shows as ^C
-            said = Text.assemble(f"{behind_ctrl_c}Ended. ", table.summary(results, self._seconds))
+            stopped = self._code is ExitCode.INTERRUPTED
+            summary = table.summary(results, self._seconds, interrupted=stopped, unusable=len(self._unusable))
+            said = Text.assemble(f"{behind_ctrl_c}Ended. ", summary)
             self._output.out.print(said, soft_wrap=True)
         return self._code
 
     def _interrupted(self, names: Sequence[str], stale: Collection[str], seen: Sequence[str]) -> bool:
         """Run the specs that are stale, show what came of them and of all together; whether Ctrl-C ended it."""
         out, began = self._output.out, time.perf_counter()
+        stale = [name for name in names if name in stale or name in self._not_run]
         if out.is_terminal and not out.is_dumb_terminal:
             out.clear()
         if seen:
@@ -81,33 +85,36 @@ class Watch:
         self._looks = {name: looks.get(name) or self._looks[name] for name in names}
         loaded, unusable = load_specs([*stale], self._selection, self._err, only=len(names) == 1)
         kept = {name: why for name, why in self._unusable.items() if name in names and name not in stale}
-        self._unusable = kept | unusable
+        self._unusable, self._not_run = kept | unusable, []
         known = {run.name: run for run in (*self._runs.values(), *loaded) if run.name not in stale or run in loaded}
         self._runs = {name: known[name] for name in names if name in known}
         self._output.several, outdated = len(names) > 1, Outdated([*looks.values()])
-        usable = len(self._runs) == len(names)
         try:
             if self._runs:
                 choose([*self._runs.values()], self._selection)
             how = (self._options, self._jobs, self._cache, self._output)
-            run_specs(loaded, *how, stop=outdated, engine=self._engine)
+            shown = run_specs(loaded, *how, stop=outdated, engine=self._engine)
         except EqspecError as problem:
             self._err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
-            usable = False
+            self._not_run, shown = stale, 0
+            self._unusable |= {name: str(problem) for name in stale}
+        if not names:
+            self._unusable = {" ".join(self._named) or ".": f"no file that ends in {ENDING} is left"}
         if outdated.found:
+            self._not_run = [run.name for run in loaded[shown:]]
             self._code = ExitCode.INTERRUPTED
             return False
-        self._finish(loaded, time.perf_counter() - began, usable=usable)
+        self._finish(loaded, time.perf_counter() - began)
         return self._code is ExitCode.INTERRUPTED
 
-    def _finish(self, ran: Sequence[SpecRun], seconds: float, *, usable: bool) -> None:
+    def _finish(self, ran: Sequence[SpecRun], seconds: float) -> None:
         """The last line of all specs, what failed of those that ran, and what is looked at from now on."""
         runs, self._seconds = [*self._runs.values()], seconds
         self._output.finish([run.outcome for run in runs], seconds, self._unusable)
         for run in ran:
             self._output.failures(run.outcome)
         advise(self._cache, (result for run in ran for result in run.report), self._err)
-        self._code = exit_code((run.report for run in runs), bad_input=not usable)
+        self._code = exit_code((run.report for run in runs), bad_input=bool(self._unusable))
         if self._code is not ExitCode.INTERRUPTED:
             files = {path for look in self._looks.values() for path, state in look.items() if state is not None}
             specs = next(iter(self._looks)) if len(self._looks) == 1 else plural(len(self._looks), "spec")
@@ -118,7 +125,7 @@ class Watch:
 
     def _look(self, name: str) -> Look:
         """The present state of a spec's files; if the spec cannot be read completely, also of those it had before."""
-        used = used_files(name)
+        used = used_files(name, self._selection.params)
         before = () if used.complete else self._looks.get(name, ())
         return look_at({*used.paths, *before})
 

@@ -1,22 +1,24 @@
 """The files that decide what a spec asks: its own, those it includes, and all that any of them names.
 
 A spec that cannot be read whole names what its readable declarations name. Every text of a spec counts as a path, also
-one that names something else, such as an output of a network: a path at which there is nothing costs nothing.
+one that names something else, such as an output of a network: a path at which there is nothing costs nothing. So does
+what a path amounts to that is written as an expression, `models + "/pruned.onnx"`, with the params that are given.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import is_network_folder, weight_files
 from eqspec.span import Source
-from eqspec.spec import ast
-from eqspec.spec.findings import Findings
+from eqspec.spec import ast, values
+from eqspec.spec.findings import Fault, Findings
 from eqspec.spec.program import load_program
+from eqspec.spec.scope import Override, Scope, Values
 from eqspec.spec.source_files import read_spec
 
 
@@ -28,28 +30,46 @@ class UsedFiles:
     complete: bool
 
 
-def used_files(spec: str | os.PathLike[str]) -> UsedFiles:
-    """The files behind a spec: those that are named, all in folders that are networks, and external weights."""
+def used_files(spec: str | os.PathLike[str], params: Mapping[str, Override] | None = None) -> UsedFiles:
+    """The files behind a spec: those that are named, all in folders that are networks, and external weights.
+
+    `params` overrides its params, which paths may be made of.
+    """
     root = Path(spec)
     findings = Findings()
     found = {_absolute(root)}
     with findings.collecting():
         source = Source(str(root), read_spec(root, str(root)))
-        for module in load_program(source, root.parent, findings, path=root).modules:
-            for text in _texts(module.file.declarations):
-                found.update(_behind(module.directory / text.value))
+        program = load_program(source, root.parent, findings, path=root)
+        known = Values(program, params or {}, findings)
+        for module in program.modules:
+            for text in _texts(module.file.declarations, Scope(module, known)):
+                found.update(_behind(module.directory / text))
     return UsedFiles(frozenset(found), complete=not findings.errors)
 
 
-def _texts(value: object) -> Iterator[ast.Text]:
+def _texts(value: object, scope: Scope) -> Iterator[str]:
+    """All texts in a part of a spec, and all that its paths amount to."""
     if isinstance(value, ast.Text):
-        yield value
+        yield value.value
     elif isinstance(value, ast.Node):
         for field in fields(value):
-            yield from _texts(getattr(value, field.name))
+            inner = getattr(value, field.name)
+            yield from _texts(inner, scope)
+            if field.name == "path" and (path := _path(inner, scope)) is not None:
+                yield path
     elif isinstance(value, tuple):
         for item in value:
-            yield from _texts(item)
+            yield from _texts(item, scope)
+
+
+def _path(written: ast.Expression, scope: Scope) -> str | None:
+    """What a path amounts to; None where that is wrong, or depends on a formal parameter."""
+    try:
+        found = values.text(written, scope)
+    except Fault:
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _behind(path: Path) -> Iterator[Path]:

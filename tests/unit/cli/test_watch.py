@@ -170,8 +170,13 @@ def test_a_run_whose_files_change_begins_anew_and_one_that_is_interrupted_ends(
     deep(tmp_path / "pruned.onnx", 0.05)
     path = tmp_path / "pair.eqspec"
     path.write_text(HARD, encoding="utf-8")
-    watching = start("pair.eqspec", "--jobs", "1")
+    later = tmp_path / "rest.eqspec"
+    later.write_text(HARD, encoding="utf-8")
+    watching = start("pair.eqspec", "rest.eqspec", "--jobs", "1")
     watching.until("easy equivalent")
+    later.write_text(HARD.replace("check easy", "check last"), encoding="utf-8")
+    assert "changed: rest.eqspec" in watching.until("changed")
+    watching.until("easy equivalent")  # of the spec that was stopped, though it did not change itself
     path.write_text(HARD.replace("check easy", "check simple"), encoding="utf-8")
     assert "changed: pair.eqspec" in watching.until("changed")
     assert "tasks in" not in watching.until("simple equivalent")  # no last line of what was stopped
@@ -192,7 +197,14 @@ def test_a_spec_that_is_new_in_a_folder_is_checked_and_one_that_is_gone_counts_n
     assert "2 tasks in" in said
     (tmp_path / "pair.eqspec").unlink()
     assert "1 task in" in watching.until()
-    assert watching.end(signal.SIGTERM)[0] == 0
+    (tmp_path / "more.eqspec").write_text("eqspec one", encoding="utf-8")
+    assert "1 spec cannot be used" in watching.until()
+    (tmp_path / "more.eqspec").unlink()
+    (tmp_path / "new.eqspec").unlink()
+    watching.until()
+    code, words = watching.end(signal.SIGTERM)
+    assert code == ExitCode.BAD_INPUT
+    assert "1 spec cannot be used" in words
 
 
 @pytest.mark.parametrize("other", [["--certify", "out"], ["--format", "json"], ["--format", "jsonl"]])
@@ -205,14 +217,18 @@ def test_what_is_written_once_does_not_go_with_it(
 
 
 def test_files_behind_a_spec(tmp_path: Path) -> None:
-    (tmp_path / "part.eqspec").write_text('eqspec 1\nnetwork third = "deep/third.onnx" in plane\n', encoding="utf-8")
-    header = HEADER.replace("mean [10, 20] std [2, 4]", 'from "scaler.json"')
-    path = write_spec(
-        tmp_path, 'include "part.eqspec"\nregion r in plane = ball { around rows 0 .. 2 of "rows.csv" }', header=header
+    part = 'eqspec 1\nparam d = "deep"\nnetwork third = d + "/third.onnx" in plane\n'
+    (tmp_path / "part.eqspec").write_text(part, encoding="utf-8")
+    header = (
+        'eqspec 1\nlet table = "rows" + ".csv"\n' + HEADER.replace("mean [10, 20] std [2, 4]", 'from "scaler.json"')[8:]
     )
-    names = {str(file.relative_to(tmp_path)) for file in used_files(path).paths}
-    wanted = {"pair.eqspec", "full.onnx", "pruned.onnx", "scaler.json", "part.eqspec", "deep/third.onnx"}
+    path = write_spec(
+        tmp_path, 'include "part.eqspec"\nregion r(r) in plane = ball linf r around rows 0 .. 2 of table', header=header
+    )
+    names = {os.path.relpath(file, tmp_path) for file in used_files(path).paths}
+    wanted = {"pair.eqspec", "full.onnx", "pruned.onnx", "scaler.json", "part.eqspec", "deep/third.onnx", "rows.csv"}
     assert wanted <= names
+    assert tmp_path / "wide" / "third.onnx" in used_files(path, {"d": "wide"}).paths
 
     model = onnx.load(tmp_path / "full.onnx")
     onnx.save(model, tmp_path / "full.onnx", save_as_external_data=True, location="full.weights", size_threshold=0)
