@@ -268,12 +268,20 @@ def test_without_a_spec_names_are_the_certificates_own(folder: Path, capsys: pyt
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("network", [{"softened": "softmax"}, {"chosen": "scores"}], ids=["softened", "chosen"])
-def test_no_certificate_answers_for_another_function_of_the_file(network: dict[str, Any]) -> None:
-    """Of a claim about probabilities, or about an output that is chosen, the auditor makes no question."""
+def test_no_certificate_answers_for_probabilities() -> None:
+    """Of a claim about them the auditor makes no question."""
     plain = task(identity(2), identity(2), Epsilon(Fraction(1)))
-    other = replace(plain, reference=replace(plain.reference, **network))
+    other = replace(plain, reference=replace(plain.reference, softened="softmax"))
     assert not isinstance(asked(plain), str)
     assert "does not derive" in str(asked(other))
     assert [covered.trouble for covered in Coverage([other], []).tasks] == ["no certificate answers it"]
     assert differences(cast(Any, asked(plain)), other) == [asked(other)]
+
+
+def test_no_certificate_answers_for_another_output_of_the_file() -> None:
+    plain = task(identity(2), identity(2), Epsilon(Fraction(1)))
+    one, other = (replace(plain, reference=replace(plain.reference, chosen=name)) for name in ("scores", "values"))
+    for found, wanted in ((plain, one), (one, plain), (one, other)):
+        (difference,) = differences(cast(Any, asked(found)), wanted)
+        assert "its reference is output" in difference
+    assert differences(cast(Any, asked(one)), one) == ["they are the same"]
