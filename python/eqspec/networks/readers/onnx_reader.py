@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
-from itertools import accumulate
 from math import prod
 
 import numpy as np
@@ -53,19 +52,18 @@ from eqspec.networks.readers import (
     onnx_in_place,
     onnx_loops,
     onnx_model,
+    onnx_notes,
     onnx_refused,
-    rewritten_weights,
-    rounded_inputs,
 )
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_lists import Lists
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
-from eqspec.networks.readers.steps import Steps, steps_of
+from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
 from eqspec.networks.roundoff import FLOAT32, OF_LEVELS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
-from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, unbounded
+from eqspec.networks.runtime_functions import MISSED, unbounded
 from eqspec.networks.units import Reading, Units
 
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -204,22 +202,6 @@ def _as_declared(value: Affine, one: Input) -> Affine | Levels:
     return nearest.meaning(1.0, 0.0) if one.kind == TensorProto.BOOL else nearest
 
 
-def _of_rounding(made: Steps, unit: float) -> str:
-    """What float32 rounds, in words."""
-    exact = sum(step.exact for step in made.steps)
-    if exact == len(made.steps):
-        return "float32 rounds nothing: all sums and products are exact"
-    rounds = f"float32 rounds: each sum and product may be off by {unit:.2g} of its terms"
-    return f"{rounds}; {exact} of {len(made.steps)} steps are exact" if exact else rounds
-
-
-def _places(ports: Sequence[Port]) -> str:
-    """Which entries of the vector of all inputs each input has."""
-    ends = list(accumulate(port.size for port in ports))
-    shown = [f"{p.name!r} has entries {end - p.size} to {end - 1}" for p, end in zip(ports, ends, strict=True)]
-    return ", ".join(shown[:20]) + (", ..." if len(shown) > 20 else "")
-
-
 @dataclass(frozen=True, eq=False)
 class _Reading:
     """One way to read a graph: the shapes of its inputs, and the fixed batch size of which they are some samples."""
@@ -233,46 +215,16 @@ class _Reading:
     """The operators that were evaluated."""
 
     def network(self, content: bytes) -> Network:
-        graph, notes = self.graph, [*self.graph.notes]
+        """The network that is read so; `content` are the bytes of the file."""
+        graph = self.graph
         ports = tuple(Port(one.name, one.shape, prod(s)) for one, s in zip(graph.inputs, self.shapes, strict=True))
-        if len(ports) > 1:
-            notes.append(f"the inputs are one vector: {_places(ports)}")
-        if self.batch is not None:
-            names = " and ".join(repr(port.name) for port in ports)
-            notes.append(f"the first axis of input {names} (size {self.batch}) is the batch; one sample is read")
-        unit = self.roundoff.unit
-        precision = self.roundoff.precision
-        units = Reading(
-            unit, precision.tiny if unit else 0.0, self.roundoff.missed, float(precision.unit) if unit else 0.0
-        )
-        inputs = units.new(sum(port.size for port in ports), "identity", [], plain=True)
-        if inputs.size > MAX_VALUE:
-            raise self._error(
-                f"{inputs.size} features are beyond the limit of {MAX_VALUE}", None, "use a smaller input"
-            )
-        result = self._result(inputs, notes)
-        self.roundoff.count(units.roundings)
-        stripped: Stripped | None = None
-        if isinstance(result, Scores):
-            stripped = result.kind
-            name = "Softmax" if stripped == "softmax" else "LogSoftmax"
-            notes.append(f"the trailing {name} is left out: the outputs are its scores")
-            result = result.scores
+        notes = [*graph.notes, *onnx_notes.about_inputs(ports, self.batch)]
+        inputs = self._inputs(sum(port.size for port in ports))
+        evaluated = self._result(inputs, notes)
+        self.roundoff.count(inputs.reading.roundings)
+        stripped: Stripped | None = evaluated.kind if isinstance(evaluated, Scores) else None
         inner = inner_softmax.described(graph.nodes, graph.output_name) if stripped is None else None
-        if inner is not None:
-            notes.append(f"{inner} is not left out: the outputs are no logits")
-        if isinstance(result, Levels):
-            notes.append("the outputs are levels of a quantiser, as integers")
-            with units.over_the_reals():  # integers, which are not rounded
-                result = result.meaning(1.0, 0.0)
-        if isinstance(result, np.ndarray):
-            raise self._error("the output holds integers", None, "export the scores themselves")
-        if isinstance(result, Masked | Hidden):
-            raise self._error("the output holds minus infinity", None, "export the scores without their mask")
-        if isinstance(result, Enclosure):
-            result = af.constant(inputs, result)
-        self._check_output(result)
-        result = self.roundoff.result(result)
+        result = self._outputs(evaluated, inputs, inner, notes)
         try:
             made = steps_of(inputs, result)
         except TooLargeError as error:
@@ -282,18 +234,9 @@ class _Reading:
         largest: tuple[LargestIntermediate, ...] = ()
         if self.roundoff.unit:
             largest = tuple(self.roundoff.largest_intermediate(units) for units in made.sources)
-            notes.append(_of_rounding(made, self.roundoff.unit))
-            if any(is_assumed(step.function) for step in made.steps):
-                notes.append(f"assumed of float32: {ASSUMPTION}")
-        elif not all(step.exact for step in made.steps):
-            notes.append("operators were folded with rounding; the rounding is part of what is proved")
-        if rewritten := rewritten_weights.concerned(graph.nodes, graph.initializers, graph.output_name):
-            notes.append(f"{rewritten[0].op_type} {name_of(rewritten[0])!r}: {rewritten_weights.NOTE}")
-        if rounded := rounded_inputs.concerned(graph.nodes, graph.initializers):
-            notes.append(f"{rounded[0].op_type} {name_of(rounded[0])!r}: {rounded_inputs.NOTE}")
+        notes += onnx_notes.about_rounding(made, self.roundoff.unit)
         pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
-        if pairs:
-            notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")
+        notes += onnx_notes.about_onnxruntime(graph, pairs)
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         name, declared = ports[0].name, ports[0].shape
@@ -318,6 +261,38 @@ class _Reading:
             inner_softmax=inner,
             dequantised=graph.dequantised,
         )
+
+    def _inputs(self, size: int) -> Units:
+        """The units of all inputs, in the arithmetic of this reading."""
+        unit, precision = self.roundoff.unit, self.roundoff.precision
+        reading = Reading(
+            unit, precision.tiny if unit else 0.0, self.roundoff.missed, float(precision.unit) if unit else 0.0
+        )
+        inputs = reading.new(size, "identity", [], plain=True)
+        if inputs.size > MAX_VALUE:
+            raise self._error(f"{size} features are beyond the limit of {MAX_VALUE}", None, "use a smaller input")
+        return inputs
+
+    def _outputs(self, result: Value, inputs: Units, inner: str | None, notes: list[str]) -> Affine:
+        """The outputs of the network: the value of the graph, or the scores in front of a Softmax at its end."""
+        if isinstance(result, Scores):
+            name = "Softmax" if result.kind == "softmax" else "LogSoftmax"
+            notes.append(f"the trailing {name} is left out: the outputs are its scores")
+            result = result.scores
+        if inner is not None:
+            notes.append(f"{inner} is not left out: the outputs are no logits")
+        if isinstance(result, Levels):
+            notes.append("the outputs are levels of a quantiser, as integers")
+            with inputs.reading.over_the_reals():  # integers, which are not rounded
+                result = result.meaning(1.0, 0.0)
+        if isinstance(result, np.ndarray):
+            raise self._error("the output holds integers", None, "export the scores themselves")
+        if isinstance(result, Masked | Hidden):
+            raise self._error("the output holds minus infinity", None, "export the scores without their mask")
+        if isinstance(result, Enclosure):
+            result = af.constant(inputs, result)
+        self._check_output(result)
+        return self.roundoff.result(result)
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
         graph = self.graph
