@@ -13,7 +13,6 @@ processes from nothing. The process that forks has one thread: a fork has no oth
 
 from __future__ import annotations
 
-import array
 import gc
 import json
 import os
@@ -83,7 +82,7 @@ def _call(path: str, *words: str) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _serve(path: str, use: str) -> object:
+def _serve(path: str, use: str) -> int:
     """Fork for every call; returns, in the process of a command, what this ends with."""
     _import_the_auditor() if use == AUDITOR else _import_eqspec()
     gc.freeze()
@@ -139,7 +138,7 @@ def _forget_the_dead() -> None:
             pass
 
 
-def _attend(connection: socket.socket) -> object:
+def _attend(connection: socket.socket) -> int:
     """In a process for each call: start the command, wait, and tell the client how it ended."""
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     job = json.loads(connection.makefile("rb").readline())
@@ -151,15 +150,17 @@ def _attend(connection: socket.socket) -> object:
         os.close(stream)
     if hasattr(os, "pidfd_open"):  # on Linux
         ended = os.pidfd_open(child)
-        ready, _, _ = select.select([ended, connection], [], [])
+        waiting: list[Any] = [ended, connection]
+        ready, _, _ = select.select(waiting, [], [])
         if ended not in ready:  # the client is gone
             os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+    with suppress(BrokenPipeError, ConnectionResetError):  # to a client that is gone
+        connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 
-def _become(job: dict[str, Any], streams: array.array[int]) -> object:
+def _become(job: dict[str, Any], streams: list[int]) -> int:
     """The command, as its entry point starts it."""
     for descriptor, stream in enumerate(streams):
         os.dup2(stream, descriptor)
@@ -167,7 +168,6 @@ def _become(job: dict[str, Any], streams: array.array[int]) -> object:
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
@@ -177,9 +177,9 @@ def _become(job: dict[str, Any], streams: array.array[int]) -> object:
         # What was imported before cannot be rewritten, and need not be: it is not the reader's.
         sys.argv[1:1] = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
         sys.path.insert(0, job["folder"])
-        return run_module("pytest", run_name="__main__", alter_sys=True)
+        run_module("pytest", run_name="__main__", alter_sys=True)  # which exits
     if command == "audit":
-        return run_path(words[0], run_name="__main__")
+        run_path(words[0], run_name="__main__")  # which exits
     from eqspec import __main__
 
     return __main__.start() if command == "eqspec" else __main__.start_solver()
