@@ -9,7 +9,7 @@ import pytest
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
-from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.property import Epsilon, NeverSaturates, Top1
 from eqspec.replay.replay import Replay
@@ -126,7 +126,7 @@ def test_float_networks_are_left_to_the_search() -> None:
     assert decide(given, Options(), Replay(given)) is None
 
 
-def chain(function: str | Curves, last: float = 1.0) -> Network:
+def chain(function: Function, last: float = 1.0) -> Network:
     """Three steps of two rows."""
     first = Step((Term(-1, Tile.dense(np.array([[1.0, 0.5], [-0.5, 1.0]]))),), np.zeros(2), None, function)
     second = Step((Term(0, Tile.dense(np.array([[1.0, -0.5], [0.25, 1.0]]))),), np.zeros(2), None, function)
