@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, analyse
+from eqspec.networks.grids import Analysis, Atoms, EmptyRegionError, NotKnownError, analyse
+from eqspec.property import Confidence, Epsilon, Margin, Top1
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import FEW_CELLS, by_cells
 from eqspec.run.by_grids import proved, shared_atoms
@@ -30,7 +31,7 @@ def decided(
     can prove the claim, so that a counterexample is looked for on the grids, too.
     """
     cells = by_cells(task, replay, check, FEW_CELLS)  # takes less time than the grids
-    known = None if cells.settled else _known(task, check)
+    known = None if cells.settled else _known(task, check, needed=needed)
     if known is not None and proved(task, *known):
         return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
     if not cells.settled and (cells.cells or 0) > FEW_CELLS:
@@ -48,12 +49,34 @@ def decided(
     return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=run or 0, witness=found)
 
 
-def _known(task: Task, check: Callable[[], None]) -> tuple[Analysis, Analysis] | None:
+def _known(task: Task, check: Callable[[], None], *, needed: bool) -> tuple[Analysis, Analysis] | None:
     """What exact integers say of both networks on the region; None where they say too little."""
     try:
         atoms = shared_atoms(task)
+        if not needed and _nothing_in_common(task, atoms, check):
+            return None
         reference = analyse(task.reference.steps, atoms, check)
         same = task.candidate is task.reference
         return reference, reference if same else analyse(task.candidate.steps, atoms, check)
     except (EmptyRegionError, NotKnownError):
         return None
+
+
+def _nothing_in_common(task: Task, atoms: Atoms, check: Callable[[], None]) -> bool:
+    """Whether the first functions that make atoms, in each of the networks, make none that both have.
+
+    Later forms then have atoms of one network each, so nothing cancels, and the intervals that are left are no better
+    than those of the search. On a lattice they may be.
+    """
+    if task.lattices or not isinstance(task.property, (Epsilon, Top1, Margin, Confidence)):
+        return False
+    inputs = {atom for atom, _, _ in atoms.inputs}
+    made: list[set[int]] = []
+    for network in (task.reference, task.candidate):
+        found: set[int] = set()
+        for number, step in enumerate(network.steps):
+            if step.function != "identity" and not found:
+                values = analyse(network.steps[: number + 1], atoms, check).outputs
+                found = {int(atom) for atom in values.at} - inputs
+        made.append(found)
+    return all(made) and made[0].isdisjoint(made[1])

@@ -263,12 +263,7 @@ impl Search<'_> {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Threads(threads, e.to_string()))?;
-        let recorder = match recorder(settings, origin)? {
-            None if !matches!(origin, Origin::Snapshot(_)) && host.wants_trail() => {
-                Some(Recorder::trail(origin.first_box() + 1))
-            }
-            recorder => recorder,
-        };
+        let recorder = recorder_or_trail(settings, origin, host)?;
         let mut interval = host.snapshot_interval();
         // A probe keeps no snapshots, and what it did counts only if it is a proof.
         let is_leg = interval.is_some() && matches!(origin, Origin::Share(..));
@@ -279,23 +274,16 @@ impl Search<'_> {
         };
         let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
         let obligations = property.obligations.len();
-        let mut settings = settings.clone();
-        let mut snapshot = match origin {
-            Origin::Share(share, probed) => {
-                interval = None;
-                settings = share.settings(&settings);
-                share.begin(probed)
-            }
-            Origin::Snapshot(bytes) => Snapshot::read(bytes, &question)?,
-            Origin::Root(probed) => {
-                let (lower, upper) = (region_free.lower.clone(), region_free.upper.clone());
-                let root = Node::root(lower, upper, property.open(pair.identical()));
-                Snapshot::start(Node { hint: self.hints.map(|_| ROOT), ..root }, obligations, probed)
-            }
-        };
+        let limited;
+        let mut settings = settings;
+        if let Origin::Share(share, _) = origin {
+            interval = None;
+            limited = share.settings(settings);
+            settings = &limited;
+        }
         let begun = earlier.is_some() || !origin.is_whole() && matches!(origin, Origin::Share(..));
-        snapshot = earlier.unwrap_or(snapshot);
-        let settings = &settings;
+        let first = self.first_snapshot(origin, &question)?;
+        let mut snapshot = earlier.unwrap_or(first);
         loop {
             let pause = interval.and_then(|i| start.elapsed().checked_add(i));
             let shared = Shared::new(settings, start, pause, &mut snapshot);
@@ -303,27 +291,18 @@ impl Search<'_> {
                 // The first random search is for the beginning of the whole search.
                 let _ = shared.begins_random_search();
             }
-            let shares = snapshot.distribute(threads);
-            let (requests, inbox) = mpsc::channel();
-            pool.in_place_scope(|scope| {
-                for nodes in shares {
-                    let requests = requests.clone();
-                    let context = Context {
-                        pair: &reduced,
-                        whole: region,
-                        free: &free,
-                        region: &region_free,
-                        property,
-                        settings,
-                        shared: &shared,
-                        record: Record(recorder.as_ref()),
-                        hints: self.hints,
-                    };
-                    scope.spawn(move |_| worker::run(context, &requests, nodes));
-                }
-                drop(requests);
-                serve(inbox, threads, &shared, obligations, host);
-            });
+            let context = Context {
+                pair: &reduced,
+                whole: region,
+                free: &free,
+                region: &region_free,
+                property,
+                settings,
+                shared: &shared,
+                record: Record(recorder.as_ref()),
+                hints: self.hints,
+            };
+            work(&pool, context, snapshot.distribute(threads), host);
             // Threads inherit the mode, but a library may be loaded while they run.
             if shared.arithmetic_failed() || !arithmetic_is_ieee() {
                 return Err(Error::Arithmetic);
@@ -341,13 +320,11 @@ impl Search<'_> {
             if let Some(recorder) = &recorder {
                 recorder.finish();
             }
-            let mut solution = shared.into_solution(obligations, &snapshot);
+            let solution = self.concluded(shared.into_solution(obligations, &snapshot), &free, &snapshot);
             let undecided = interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_));
             if let Some(bytes) = undecided.then(|| snapshot.write(&question)).flatten() {
                 host.keep_snapshot(bytes);
             }
-            solution.complete(region, &free);
-            solution.reused = self.hints.map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
             let proved = solution.verdict == Verdict::Equivalent || is_leg && solution.verdict != Verdict::Different;
             if let Some(trail) = recorder.filter(|_| proved).and_then(Recorder::into_trail) {
                 host.keep_trail(trail);
@@ -355,6 +332,52 @@ impl Search<'_> {
             return Ok((solution, snapshot));
         }
     }
+
+    /// What there is to do at an origin.
+    fn first_snapshot(&self, origin: Origin<'_>, question: &Question<'_>) -> Result<Snapshot, Error> {
+        let Question { region, property, .. } = question;
+        match origin {
+            Origin::Share(share, probed) => Ok(share.begin(probed)),
+            Origin::Snapshot(bytes) => Snapshot::read(bytes, question),
+            Origin::Root(probed) => {
+                let open = property.open(self.pair.identical());
+                let root = Node::root(region.lower.clone(), region.upper.clone(), open);
+                let root = Node { hint: self.hints.map(|_| ROOT), ..root };
+                Ok(Snapshot::start(root, property.obligations.len(), probed))
+            }
+        }
+    }
+
+    /// A solution over all inputs, with what came of the hints.
+    fn concluded(&self, mut solution: Solution, free: &[usize], snapshot: &Snapshot) -> Solution {
+        solution.complete(self.region, free);
+        solution.reused = self.hints.map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
+        solution
+    }
+}
+
+/// Lets one worker for each list of nodes search until all are done or told to stop, and answers them meanwhile.
+fn work(pool: &rayon::ThreadPool, context: Context<'_>, shares: Vec<Vec<Node>>, host: &mut dyn Host) {
+    let workers = shares.len();
+    let (requests, inbox) = mpsc::channel();
+    pool.in_place_scope(|scope| {
+        for nodes in shares {
+            let requests = requests.clone();
+            scope.spawn(move |_| worker::run(context, &requests, nodes));
+        }
+        drop(requests);
+        serve(inbox, workers, context.shared, context.property.obligations.len(), host);
+    });
+}
+
+/// Where the record of a proof goes, or its trail where the host wants that.
+fn recorder_or_trail(settings: &Settings, origin: Origin<'_>, host: &dyn Host) -> Result<Option<Recorder>, Error> {
+    Ok(match recorder(settings, origin)? {
+        None if !matches!(origin, Origin::Snapshot(_)) && host.wants_trail() => {
+            Some(Recorder::trail(origin.first_box() + 1))
+        }
+        recorder => recorder,
+    })
 }
 
 /// The file for the record of a proof, if one is wanted.

@@ -9,7 +9,7 @@ import pytest
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
-from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.property import Epsilon, NeverSaturates, Top1
 from eqspec.replay.replay import Replay
@@ -124,6 +124,27 @@ def test_float_networks_are_left_to_the_search() -> None:
     plain = Network((Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),), 2, "m", "0")
     given = task(plain, plain, Top1())
     assert decide(given, Options(), Replay(given)) is None
+
+
+def chain(function: Function, last: float = 1.0) -> Network:
+    """Three steps of two rows."""
+    first = Step((Term(-1, Tile.dense(np.array([[1.0, 0.5], [-0.5, 1.0]]))),), np.zeros(2), None, function)
+    second = Step((Term(0, Tile.dense(np.array([[1.0, -0.5], [0.25, 1.0]]))),), np.zeros(2), None, function)
+    outputs = Step((Term(1, Tile.dense(np.array([[last, 0.0], [0.0, 1.0]]))),), np.zeros(2), None, "identity")
+    return Network((first, second, outputs), 2, "m", f"{function} {last}")
+
+
+def test_networks_without_a_common_row_are_left_to_the_search_at_once() -> None:
+    levels = Curves.all(Quantiser(0.25, 0, 15).curve)
+    floats, rounds, other = chain("relu"), chain(levels), chain(levels, 0.9375)
+    steps = {}
+    for name, pair in {"apart": (floats, rounds), "alike": (rounds, other)}.items():
+        asked: list[bool] = []
+        given = task(*pair, Epsilon(Fraction(1, 4)), [-1, -1], [1, 1], space=space(2, 2))
+        result = decide(given, Options(), Replay(given), lambda asked=asked: bool(asked.append(True)))  # type: ignore[misc]
+        steps[name] = len(asked)
+        assert (result is None) == (name == "apart")
+    assert steps["apart"] < steps["alike"]
 
 
 def test_what_is_cut_off_to_a_level_saturates_beside_what_has_it() -> None:
