@@ -15,7 +15,7 @@ from eqspec.networks.unwrapping import Pattern, saturating, within_types
 from eqspec.property import Decision
 from eqspec.run import core
 from eqspec.run.balances import balances_in
-from eqspec.run.core_pairs import pair_of
+from eqspec.run.core_pairs import has_values, pair_of
 from eqspec.tasks.task import Task
 
 _MOST_BOXES = 16
@@ -44,12 +44,15 @@ class Pairs:
         balances = self._balanced(first, second, task)
         told = pickle.dumps([[k.tobytes() for k in one] for one in balances]) if any(balances) else b""
         key = (first, second, negated, told)  # networks compare by identity
+        first, second = (balanced(n, one) for n, one in zip((first, second), balances, strict=True))
         if key not in self._made:
             if told and len(self._made) >= _MOST_BOXES:
                 self._made.clear()
-            first, second = (balanced(n, one) for n, one in zip((first, second), balances, strict=True))
             self._made[key] = pair_of(first, second, negated=negated)
-        return self._made[key]
+        made = self._made[key]
+        if has_values(made, first, second, (task.lower, task.upper)):
+            return made
+        return pair_of(first, second, negated=negated, one_function=False)
 
     def _balanced(self, first: Network, second: Network, task: Task) -> tuple[Balance, Balance]:
         """How their products are balanced in the box of a task."""
