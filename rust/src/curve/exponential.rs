@@ -97,6 +97,7 @@ pub struct Log;
 impl Function for Log {
     const NAME: &'static str = "log";
     const JUMPS: bool = true;
+    const PARTIAL: bool = true;
 
     fn build(parameters: &[f64]) -> Result<Self, String> {
         no_parameters(parameters).map(|()| Self)

@@ -65,6 +65,8 @@ pub(super) trait Function: Sized {
     const NAME: &'static str;
     /// Whether it may jump somewhere.
     const JUMPS: bool = false;
+    /// Whether it may have no value somewhere.
+    const PARTIAL: bool = false;
 
     /// From parameters that are finite; an error says what is accepted.
     fn build(parameters: &[f64]) -> Result<Self, String>;

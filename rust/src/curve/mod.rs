@@ -94,6 +94,11 @@ curves! {
     Quantiser(quantiser::Quantiser),
 }
 
+/// Whether the function behind a reference may have no value somewhere.
+fn partial<F: Function>(_: &F) -> bool {
+    F::PARTIAL
+}
+
 /// The name of the function behind a reference.
 fn name_of<F: Function>(_: &F) -> &'static str {
     F::NAME
@@ -104,6 +109,13 @@ impl Curve {
     #[must_use]
     pub fn name(&self) -> &'static str {
         with!(self, f => name_of(f))
+    }
+
+    /// Whether it may have no value somewhere, as a logarithm has none at 0 and below.
+    #[must_use]
+    #[inline]
+    pub fn is_partial(&self) -> bool {
+        with!(self, f => partial(f))
     }
 
     /// The parameters that it was built from.

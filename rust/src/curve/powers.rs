@@ -50,6 +50,7 @@ pub struct Sqrt;
 
 impl Function for Sqrt {
     const NAME: &'static str = "sqrt";
+    const PARTIAL: bool = true;
 
     fn build(parameters: &[f64]) -> Result<Self, String> {
         no_parameters(parameters).map(|()| Self)
@@ -104,6 +105,7 @@ pub struct Reciprocal;
 impl Function for Reciprocal {
     const NAME: &'static str = "reciprocal";
     const JUMPS: bool = true;
+    const PARTIAL: bool = true;
 
     fn build(parameters: &[f64]) -> Result<Self, String> {
         no_parameters(parameters).map(|()| Self)
@@ -237,6 +239,7 @@ impl Power {
 impl Function for Power {
     const NAME: &'static str = "power";
     const JUMPS: bool = true;
+    const PARTIAL: bool = true;
 
     fn build(parameters: &[f64]) -> Result<Self, String> {
         count(parameters, 1)?;

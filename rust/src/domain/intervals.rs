@@ -220,6 +220,19 @@ pub fn leaves_domain(pair: &Pair, step: usize, x: &Bounds, y: &Bounds) -> bool {
     pair.curves(step).is_some_and(|[first, second]| undefined(first, x) || undefined(second, y))
 }
 
+/// Whether intervals show that every function of both networks is defined on the whole box lower <= x <= upper.
+#[must_use]
+pub fn is_defined(pair: &Pair, lower: &[f64], upper: &[f64]) -> bool {
+    let is_partial = |curves: &Curves| curves.kinds().iter().any(Curve::is_partial);
+    let partial: Vec<usize> =
+        (0..pair.depth()).filter(|&s| pair.curves(s).is_some_and(|both| both.into_iter().any(is_partial))).collect();
+    if partial.is_empty() {
+        return true;
+    }
+    let bounds = enclose(pair, lower, upper);
+    partial.into_iter().all(|s| !leaves_domain(pair, s, &bounds.layers[s].x, &bounds.layers[s].y))
+}
+
 /// Bounds of all steps on the box lower <= x <= upper.
 #[must_use]
 pub fn enclose(pair: &Pair, lower: &[f64], upper: &[f64]) -> IntermediateBounds {

@@ -200,14 +200,14 @@ impl Property {
         })
     }
 
-    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a
-    /// violation may contradict itself or its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and
-    /// v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
+    /// The obligations that are open before anything is bounded: all, unless the networks are one function that is
+    /// defined on the whole region, for which a violation may contradict itself or its guard. With f2 = f1 and D = 0 it
+    /// reads v.f1 + v0; excluded if v = 0 and v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
     #[must_use]
-    pub fn open(&self, identical: bool) -> ObligationSet {
+    pub fn open(&self, one_function: bool) -> ObligationSet {
         let mut open = ObligationSet::all(self.obligations.len());
         for (o, obligation) in self.obligations.iter().enumerate() {
-            if identical && self.excluded_for_one_function(obligation) {
+            if one_function && self.excluded_for_one_function(obligation) {
                 open.close(o);
             }
         }

@@ -20,6 +20,7 @@ use super::solution::{Progress, Reason, Solution};
 use super::solve::Search;
 use super::statistics::SearchStatistics;
 use super::{Node, Region, fingerprint};
+use crate::domain::intervals;
 use crate::error::{Error, same_size};
 use crate::network::Pair;
 use crate::property::Property;
@@ -88,7 +89,8 @@ impl Ledger {
             Snapshot::read(bytes, &ledger.question())?
         } else {
             let (lower, upper) = (ledger.region_free.lower.clone(), ledger.region_free.upper.clone());
-            let root = Node::root(lower, upper, ledger.property.open(ledger.pair.identical()));
+            let one_function = ledger.pair.identical() && intervals::is_defined(&ledger.pair, &lower, &upper);
+            let root = Node::root(lower, upper, ledger.property.open(one_function));
             let obligations = ledger.property.obligations.len();
             let hint = ledger.hints.as_ref().map(|_| ROOT);
             let mut start = Snapshot::start(Node { hint, ..root }, obligations, 0);

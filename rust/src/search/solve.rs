@@ -11,6 +11,7 @@ use super::shared::Shared;
 use super::snapshot::{Question, Snapshot};
 use super::solution::{Solution, Verdict};
 use super::{Node, Region, fingerprint, worker};
+use crate::domain::intervals;
 use crate::error::{Error, finite, same_size};
 use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
@@ -335,12 +336,13 @@ impl Search<'_> {
 
     /// What there is to do at an origin.
     fn first_snapshot(&self, origin: Origin<'_>, question: &Question<'_>) -> Result<Snapshot, Error> {
-        let Question { region, property, .. } = question;
+        let Question { pair, region, property, .. } = question;
         match origin {
             Origin::Share(share, probed) => Ok(share.begin(probed)),
             Origin::Snapshot(bytes) => Snapshot::read(bytes, question),
             Origin::Root(probed) => {
-                let open = property.open(self.pair.identical());
+                let one_function = self.pair.identical() && intervals::is_defined(pair, &region.lower, &region.upper);
+                let open = property.open(one_function);
                 let root = Node::root(region.lower.clone(), region.upper.clone(), open);
                 let root = Node { hint: self.hints.map(|_| ROOT), ..root };
                 Ok(Snapshot::start(root, property.obligations.len(), probed))

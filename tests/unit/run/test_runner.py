@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.networks import Network
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.networks.curves import Curve, Curves
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
@@ -64,6 +66,21 @@ def test_claims_of_every_kind(claim: object, verdict: str) -> None:
     candidate = network((np.eye(3), [0.0, 0.25, -0.25]))
     found = run(task(identity(3), candidate, claim, [0, -1, -1], [2, 1, 1]))  # type: ignore[arg-type]
     assert found.verdict.value == verdict
+
+
+@pytest.mark.parametrize("claim", [Epsilon("1"), Epsilon("0"), Top1(), Margin("0.1"), Linear((1, 0), (-1, 0), "0")])
+@pytest.mark.parametrize("name", ["log", "sqrt", "reciprocal", "power"])
+def test_a_network_is_not_equivalent_to_itself_where_it_has_no_value(name: str, claim: Property) -> None:
+    """f(x) = f(x) says nothing of an input at which a logarithm or a quotient has no value."""
+    made = network((np.eye(2), [0.0, 0.0]), (np.eye(2), [0.0, 0.0]))
+    curve = Curve(name, (-0.5,)) if name == "power" else Curve(name)
+    first = replace(made, steps=(replace(made.steps[0], function=Curves.all(curve)), *made.steps[1:]))
+    pair = first, replace(first, source="other")
+    few = Runner(Options(threads=1, boxes=20))
+    assert few.run(task(*pair, claim, [1, 1], [2, 3])).verdict is Verdict.EQUIVALENT
+    for low, high in (([-1, 1], [1, 3]), ([-2, -2], [-1, -1]), ([-1, 1], [-1, 1])):
+        if name != "reciprocal" or low[0] * high[0] < 0:
+            assert few.run(task(*pair, claim, low, high)).verdict is Verdict.UNKNOWN
 
 
 def test_confidence_is_that_of_the_reference() -> None:
