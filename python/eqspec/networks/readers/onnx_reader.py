@@ -291,7 +291,7 @@ class _Reading:
             notes.append(f"{rewritten[0].op_type} {name_of(rewritten[0])!r}: {rewritten_weights.NOTE}")
         if rounded := rounded_inputs.concerned(graph.nodes, graph.initializers):
             notes.append(f"{rounded[0].op_type} {name_of(rounded[0])!r}: {rounded_inputs.NOTE}")
-        pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
+        pairs = pair_saturation.concerned([*graph.nodes, *graph.integer_products], graph.initializers, graph.external)
         if pairs:
             notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")
         digest = hashlib.sha256(content)
