@@ -270,7 +270,8 @@ def _stored(pieces: Pieces, name: str, first_summed: int) -> bool:
     tensor = pieces.stored(name)
     if tensor is None or tensor.data_type not in (TensorProto.INT8, TensorProto.UINT8) or len(tensor.dims) < 2:
         return False
-    return (prod(tensor.dims[1:]) if first_summed else tensor.dims[-2]) <= _LARGEST
+    summed: int = prod(tensor.dims[1:]) if first_summed else tensor.dims[-2]
+    return summed <= _LARGEST
 
 
 def _signed(pieces: Pieces, name: str) -> bool:
