@@ -24,8 +24,11 @@ _PLACES = {
     ("com.microsoft", "MatMulIntegerToFloat"): (4, 1),
     ("", "MatMulInteger"): (2, 1),
     ("", "ConvInteger"): (2, 1),
+    ("com.microsoft", "DynamicQuantizeMatMul"): (5, 1),
 }
-"""Where each operator has the zero point of its first factor, whose type is that factor's, and the second one."""
+"""Where each operator has the zero point of its first factor, whose type is that factor's, and the second one.
+
+A place beyond the inputs stands for unsigned bytes."""
 NOTE = (
     "onnxruntime may answer something else on processors without VNNI, which cut sums of two products of bytes off at "
     "16 bits; the exact sums are read (weights of 7 bits, reduce_range, are summed right everywhere)"

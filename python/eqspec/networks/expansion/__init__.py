@@ -16,6 +16,7 @@ from eqspec.networks.expansion import (
     attention,
     classifiers,
     composed,
+    dynamic_quantisation,
     formulas,
     fused,
     fused_by_shape,
@@ -37,6 +38,7 @@ _EXPANSIONS = {
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
     **{("ai.onnx.ml", name): expand for name, expand in support_vectors.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
+    **{("com.microsoft", name): expand for name, expand in dynamic_quantisation.EXPANSIONS.items()},
 }
 
 
@@ -100,6 +102,7 @@ def expanded(
     if pieces.nodes:
         with _fault_of(pieces.nodes[-1]):
             two_classes.expand(pieces)
+            dynamic_quantisation.expand(pieces)
             softmax_by_hand.expand(pieces)
             wrapped_places.expand(pieces)
     return pieces

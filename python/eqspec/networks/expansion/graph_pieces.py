@@ -17,7 +17,10 @@ _NO_VALUES = {"name", "type", "doc_string", "ref_attr_name"}
 
 
 class Pieces:
-    """What is made so far: `nodes` in order, `added` constants beside those of the file, and what to say of it."""
+    """What is made so far: `nodes` in order, `added` constants beside those of the file, and what to say of it.
+
+    `integer_products` are products of integers that are written out with real numbers (`pair_saturation` asks).
+    """
 
     def __init__(
         self,
@@ -31,6 +34,7 @@ class Pieces:
         self.nodes: list[NodeProto] = []
         self.added: list[TensorProto] = []
         self.notes: list[str] = []
+        self.integer_products: list[NodeProto] = []
         self.changed = False
         self._taken = {name for node in given for name in (*node.input, *node.output)} | {*tensors, *inputs}
         self.read = {name for node in given for name in node.input} | {output}

@@ -57,6 +57,7 @@ class Graph:
     functions: frozenset[tuple[str, str]] = frozenset()
     alone: bool = True
     dequantised: Dequantised | None = None
+    integer_products: tuple[NodeProto, ...] = ()
 
 
 def load(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Graph:
@@ -79,7 +80,19 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         notes[-1] += f"what {name} rounds on the way is not modelled"
     own = frozenset((f.domain, f.name) for f in ready.model.functions)
     ends = (inputs, ready.output, outputs)
-    return Graph(path, opset, nodes, initializers, external, *ends, tuple(notes), own, ready.alone, ready.dequantised)
+    return Graph(
+        path,
+        opset,
+        nodes,
+        initializers,
+        external,
+        *ends,
+        tuple(notes),
+        own,
+        ready.alone,
+        ready.dequantised,
+        ready.integer_products,
+    )
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:

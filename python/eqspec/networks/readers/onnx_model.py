@@ -10,7 +10,7 @@ from math import prod
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import GraphProto, ModelProto
+from onnx import GraphProto, ModelProto, NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
@@ -41,7 +41,8 @@ class Ready:
 
     `original` says that the output is one of the file's, which a runtime gives of the file as it is; `alone` that the
     file has this output, one input and standard operators, and nothing else. `dequantised` says what integers at the
-    ends of the file stand for, where those of the model are these real numbers.
+    ends of the file stand for, where those of the model are these real numbers; `integer_products` are the products of
+    integers that were written out.
     """
 
     model: ModelProto
@@ -51,6 +52,7 @@ class Ready:
     alone: bool
     notes: tuple[str, ...]
     dequantised: Dequantised | None = None
+    integer_products: tuple[NodeProto, ...] = ()
 
 
 def ready(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Ready:
@@ -88,9 +90,11 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     notes = (*ends.notes, *pieces.notes)
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
-        return Ready(model, opset, graph.output[0].name, False, False, (*notes, *said), real)
+        return Ready(
+            model, opset, graph.output[0].name, False, False, (*notes, *said), real, (*pieces.integer_products,)
+        )
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
-    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes)
+    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, (*pieces.integer_products,))
 
 
 def _refuse_many_numbers(path: str, graph: GraphProto) -> None:

@@ -235,7 +235,7 @@ class _Reading:
         if self.roundoff.unit:
             largest = tuple(self.roundoff.largest_intermediate(units) for units in made.sources)
         notes += onnx_notes.about_rounding(made, self.roundoff.unit)
-        pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
+        pairs = pair_saturation.concerned([*graph.nodes, *graph.integer_products], graph.initializers, graph.external)
         notes += onnx_notes.about_onnxruntime(graph, pairs)
         digest = hashlib.sha256(content)
         graph.external.update(digest)

@@ -23,7 +23,8 @@ _NO_INTEGERS = (
     "export the model with QuantizeLinear and DequantizeLinear around real operators (QDQ)",
 )
 _DYNAMIC = (
-    "its scale follows from the smallest and the largest value of each input, so thresholds move with the data",
+    "its scale follows from the smallest and the largest value of each input, so thresholds move with the data; "
+    "that is read where its levels go into products with stored integers alone",
     "quantise statically, with scales that a calibration found (quantize_static of onnxruntime)",
 )
 _PACKED = (
@@ -74,7 +75,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            "DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeMatMul", "com.microsoft.DynamicQuantizeLSTM",
+            "DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeLSTM",
         ),
         _DYNAMIC,
     ),

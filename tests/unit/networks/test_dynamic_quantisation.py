@@ -1,0 +1,149 @@
+"""DynamicQuantizeLinear and the products behind it, as `quantize_dynamic` of onnxruntime writes them.
+
+The widest entries of an input lie 255 steps of a power of two apart and the others on half steps, so that scales are
+exact and half of the quotients are ties: what is read must then be what onnxruntime answers, but for what the last
+products round. Weights have 7 bits, whose products every processor sums up rightly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper
+
+import eqspec
+from eqspec.errors import NetworkError
+from eqspec.networks import read_network
+from unit.networks.models import node, save
+from unit.networks.test_linear_quantisation import Constants, build, running
+
+RNG = np.random.default_rng(0)
+LEVELS = helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"])
+SCALED = [node("Mul", ["s", "t"], "st"), node("Cast", ["i"], "f", to=TensorProto.FLOAT), node("Mul", ["f", "st"], "y")]
+MATRIX: Constants = {"w": RNG.integers(-63, 64, (6, 3)).astype(np.int8), "v": np.int8(5), "t": np.float32(0.25)}
+KERNEL: Constants = {"w": RNG.integers(-60, 61, (2, 2, 3)).astype(np.int8), "v": np.int8(2)}
+KERNEL |= {"t": np.float32(0.5)}
+
+
+def microsoft(operator: str, inputs: Sequence[str]) -> NodeProto:
+    return helper.make_node(operator, list(inputs), ["y"], domain="com.microsoft")
+
+
+def points(shape: Sequence[int], *, positive: bool = False) -> NDArray[np.float32]:
+    """Inputs (40, I) whose widest entries lie 255 steps apart, at the places of ties or not."""
+    steps = RNG.integers(-100, 100, (40, int(np.prod(shape)))) / 2
+    low = RNG.integers(0, 200, 40) / 2 * (not positive)
+    steps[:, 0], steps[:, -1] = -low, 255 - low
+    steps[:, 1:-1] = np.clip(steps[:, 1:-1], -low[:, None], None)
+    return np.asarray(steps * RNG.choice([2.0**-8, 0.25], (40, 1)), np.float32)
+
+
+CASES = {
+    "matrix": ([LEVELS, node("MatMulInteger", ["q", "w", "z", "v"], "i"), *SCALED], MATRIX, [1, 6]),
+    "no zero point": ([LEVELS, node("MatMulInteger", ["q", "w", "z"], "i"), *SCALED], MATRIX, [1, 6]),
+    "by rows": (
+        [LEVELS, node("MatMulInteger", ["q", "w", "z", "v"], "i"), *SCALED],
+        {**MATRIX, "v": np.array([1, 0, -7], np.int8), "t": np.array([0.5, 1, 2], np.float32)},
+        [1, 6],
+    ),
+    "moved": (
+        [LEVELS, node("Reshape", ["q", "r"], "m"), node("MatMulInteger", ["m", "w", "z", "v"], "i"), *SCALED],
+        {**MATRIX, "r": np.array([2, 6])},
+        [1, 12],
+    ),
+    "its step alone": (
+        [LEVELS, node("MatMulInteger", ["q", "w", "z"], "i"), SCALED[1], node("Mul", ["s", "f"], "y")],
+        MATRIX,
+        [1, 6],
+    ),
+    "kernel": (
+        [LEVELS, node("ConvInteger", ["q", "w", "z", "v"], "i", pads=[1, 1]), *SCALED],
+        KERNEL,
+        [1, 2, 5],
+    ),
+    "behind a ReLU": (
+        [
+            node("Relu", ["x"], "r"),
+            helper.make_node("DynamicQuantizeLinear", ["r"], ["q", "s", "z"]),
+            node("MatMulInteger", ["q", "w", "z", "v"], "i"),
+            *SCALED,
+        ],
+        MATRIX,
+        [1, 6],
+    ),
+    "scaled at once": (
+        [LEVELS, microsoft("MatMulIntegerToFloat", ["q", "w", "s", "t", "z", "v", "b"])],
+        {**MATRIX, "b": np.array([1, 2, 3], np.float32)},
+        [1, 6],
+    ),
+    "in one": (
+        [microsoft("DynamicQuantizeMatMul", ["x", "w", "t", "v", "b"])],
+        {**MATRIX, "b": np.array([1, 2, 3], np.float32)},
+        [1, 6],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_are_those_of_onnxruntime(tmp_path: Path, name: str) -> None:
+    nodes, constants, shape = CASES[name]
+    proto = build(nodes, constants, shape, opset=13)
+    network, session = read_network(save(tmp_path, proto)), running(proto)
+    given = points(shape, positive=name == "behind a ReLU")
+    expected = [session.run(None, {"x": x.reshape(shape)})[0].reshape(-1) for x in given]
+    assert np.allclose(network.evaluate(given.astype(np.float64)), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_upper_end_is_left_at_a_tie(tmp_path: Path) -> None:
+    """From -1.5 to 253.5 the step is 1, z is 2, and the largest entry has level 255 and not 256."""
+    nodes, constants, shape = CASES["no zero point"]
+    constants = {**constants, "w": np.eye(6, 3, dtype=np.int8), "t": np.float32(1)}
+    network = read_network(save(tmp_path, build(nodes, constants, shape, opset=13)))
+    assert network.evaluate(np.array([[253.5, -1.5, 2.5, 0, 0, 0]])).tolist() == [[253, -2, 2]]
+
+
+def test_a_small_region_is_decided(tmp_path: Path) -> None:
+    """Behind it: half a step for every entry, 6 * 63 * t * s / 2 at most, and no more than a little of it elsewhere."""
+    nodes, constants, shape = CASES["no zero point"]
+    constants = {**constants, "t": np.float32(2**-8)}
+    (tmp_path / "real").mkdir()
+    (tmp_path / "levels").mkdir()
+    real = build([node("MatMul", ["x", "m"], "y")], {"m": constants["w"].astype(np.float32) / 256}, shape, opset=13)
+    files = save(tmp_path / "real", real), save(tmp_path / "levels", build(nodes, constants, shape, opset=13))
+    centre = np.array([0.3, -1, 0.7, 0.1, 1, -0.2])
+    for distance, verdict in ((0.02, "equivalent"), (1e-4, "different")):
+        claim = eqspec.Epsilon(distance)
+        found = eqspec.verify(*files, centre - 0.01, centre + 0.01, claim, progress=False, timeout=60)
+        assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [LEVELS, node("DequantizeLinear", ["q", "s", "z"], "y")],
+        [LEVELS, node("MatMulInteger", ["q", "w"], "i"), *SCALED],
+        [
+            LEVELS,
+            node("MatMulInteger", ["q", "w", "z"], "i"),
+            node("Neg", ["i"], "j"),
+            SCALED[0],
+            node("Cast", ["j"], "f", to=TensorProto.FLOAT),
+            SCALED[2],
+        ],
+        [LEVELS, node("Cast", ["z"], "y", to=TensorProto.FLOAT)],
+    ],
+)
+def test_levels_that_go_elsewhere_are_refused(tmp_path: Path, nodes: list[NodeProto]) -> None:
+    with pytest.raises(NetworkError, match=r"move with the data.*quantise statically"):
+        read_network(save(tmp_path, build(nodes, MATRIX, [1, 6], opset=13)))
+
+
+def test_products_that_some_processors_cut_off_are_noted(tmp_path: Path) -> None:
+    nodes, constants, shape = CASES["matrix"]
+    network = read_network(save(tmp_path, build(nodes, {**constants, "w": np.full((6, 3), 90, np.int8)}, shape)))
+    assert network.in_pairs
+    assert not read_network(save(tmp_path, build(nodes, constants, shape))).in_pairs
