@@ -83,6 +83,17 @@ def test_a_network_is_not_equivalent_to_itself_where_it_has_no_value(name: str, 
             assert few.run(task(*pair, claim, low, high)).verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize("name", ["log", "sqrt", "reciprocal"])
+def test_a_violation_is_found_where_no_bounds_are_finite(name: str) -> None:
+    """The region is attacked although no box of it has finite bounds, as where a quotient may divide by 0."""
+    first, second = (network((np.eye(2), [0.0, 0.0]), (np.eye(2), [0.0, b])) for b in (0.0, 1.0))
+    pair = [
+        replace(n, steps=(replace(n.steps[0], function=Curves.all(Curve(name))), n.steps[1])) for n in (first, second)
+    ]
+    found = Runner(Options(threads=1, boxes=200)).run(task(*pair, Epsilon("0.5"), [-1, -1], [2, 2]))
+    assert found.verdict is Verdict.DIFFERENT
+
+
 def test_confidence_is_that_of_the_reference() -> None:
     """Two classes: a lead of d is a confidence of sigmoid(d), and g breaks it up to a lead of 1."""
     pair = identity(2), shifted(1.0)

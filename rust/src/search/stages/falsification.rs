@@ -19,3 +19,12 @@ impl Stage for Falsification {
         if found { StageResult::Falsified } else { StageResult::Open }
     }
 }
+
+/// The same of a box of which no bounds are known: only the search over the whole region. True if a witness was found.
+pub fn without_bounds(workspace: &mut Workspace<'_>, node: &Node) -> bool {
+    workspace.enter(Activity::Candidates);
+    let flops = workspace.flops();
+    let Workspace { falsifier, statistics, current, .. } = workspace;
+    let worst = node.open.iter().next().unwrap_or(0);
+    falsifier.search(statistics, node, worst, (current.first, current.seed), flops)
+}

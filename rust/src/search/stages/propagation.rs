@@ -2,13 +2,14 @@
 //! later stages use.
 //!
 //! A node with violation bounds is propagated within them. If they turn out to contradict the propagation, no input of
-//! the box violates its one obligation, which is a proof. Where the arithmetic overflows the box is halved, because
-//! that may help; nothing is concluded from it. Where the zonotopes would not fit in memory, the box is bounded without
+//! the box violates its one obligation, which is a proof. Where the arithmetic overflows, as it does where a quotient may
+//! divide by 0, nothing is concluded from it: the region is attacked, and the box halved, because that may help. Where the zonotopes would not fit in memory, the box is bounded without
 //! them ([`super::without_forms`]).
 //!
 //! Whether each network is bounded by itself, too, is learned from boxes that are propagated both ways
 //! ([`crate::search::payoff`]). The last propagation is the one that counts.
 
+use super::falsification::without_bounds;
 use super::without_forms;
 use super::workspace::{Stage, StageResult, Workspace, output_of};
 use crate::domain::propagation::Failure;
@@ -23,22 +24,26 @@ pub struct Propagation;
 impl Stage for Propagation {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         let reached = propagate(workspace, node);
-        let Workspace { context, propagation, statistics, current, .. } = workspace;
-        let Context { property, shared, .. } = *context;
+        let opened = workspace.current.opened;
         match reached {
             Ok(()) => {}
-            Err(Failure::Overflow) if current.opened == 0 => return StageResult::Proved,
+            Err(Failure::Overflow) if opened == 0 => return StageResult::Proved,
             Err(Failure::Overflow) => {
-                statistics.stages.overflow += 1;
-                current.plan = Plan::once(&[], &node.lower, &node.upper);
+                workspace.statistics.stages.overflow += 1;
+                if without_bounds(workspace, node) {
+                    return StageResult::Falsified;
+                }
+                workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
                 return StageResult::Halve;
             }
             Err(Failure::TooLarge) => return without_forms::bound(workspace, node),
             Err(Failure::Contradiction) => {
-                statistics.stages.contraction += current.opened as u64;
+                workspace.statistics.stages.contraction += opened as u64;
                 return StageResult::Proved;
             }
         }
+        let Workspace { context, propagation, current, .. } = workspace;
+        let Context { property, shared, .. } = *context;
         if current.first {
             let output = output_of(propagation, context);
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));

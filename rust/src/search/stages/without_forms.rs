@@ -10,12 +10,12 @@
 //! away as undecided.
 
 use super::backward_bounds::bound_violations;
+use super::falsification::without_bounds;
 use super::workspace::{StageResult, Workspace};
 use crate::domain::intervals;
 use crate::domain::propagation::Failure;
 use crate::search::Node;
 use crate::search::context::Context;
-use crate::search::profile::Activity;
 use crate::search::split::Plan;
 use std::time::Instant;
 
@@ -25,12 +25,7 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     if node.open.is_empty() {
         return StageResult::Proved;
     }
-    let first = (workspace.current.first, workspace.current.seed);
-    workspace.enter(Activity::Candidates);
-    let flops = workspace.flops();
-    let worst = node.open.iter().next().unwrap_or(0);
-    let Workspace { falsifier, statistics, .. } = workspace;
-    if falsifier.search(statistics, node, worst, first, flops) {
+    if without_bounds(workspace, node) {
         return StageResult::Falsified;
     }
     // A single point has no backward bounds.
