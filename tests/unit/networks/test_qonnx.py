@@ -189,9 +189,9 @@ def quant_of(constants: dict[str, NDArray[Any]], **attributes: Any) -> tuple[lis
 @pytest.mark.parametrize(
     ("constants", "attributes", "message"),
     [
-        ({"b": 2.5}, {}, "no whole number"),
-        ({"b": 60}, {}, "no whole number"),
-        ({"b": 0}, {}, "no whole number"),
+        ({"b": 2.5}, {}, "not a whole number"),
+        ({"b": 60}, {}, "not a whole number"),
+        ({"b": 0}, {}, "not a whole number"),
         ({"s": 0.0}, {}, "not positive"),
         ({"s": -0.5}, {}, "not positive"),
         ({"s": [0.1, 0.2]}, {}, "does not broadcast"),

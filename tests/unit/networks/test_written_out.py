@@ -211,7 +211,7 @@ def test_lists_of_tensors_are_the_tensors(name: str, tmp_path: Path) -> None:
     [
         ([SPLIT, node("Relu", ["l"], "y")], "list of tensors"),
         ([SPLIT, node("SequenceAt", ["l", "four"], "y")], "place 4 in a list of 4"),
-        ([node("SequenceAt", ["x", "one"], "y")], "no list of known tensors"),
+        ([node("SequenceAt", ["x", "one"], "y")], "not a list of known tensors"),
     ],
 )  # fmt: skip
 def test_lists_that_are_refused(nodes: list[NodeProto], words: str, tmp_path: Path) -> None:
