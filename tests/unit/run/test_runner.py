@@ -87,10 +87,10 @@ def test_a_network_is_not_equivalent_to_itself_where_it_has_no_value(name: str, 
 def test_a_violation_is_found_where_no_bounds_are_finite(name: str) -> None:
     """The region is attacked although no box of it has finite bounds, as where a quotient may divide by 0."""
     first, second = (network((np.eye(2), [0.0, 0.0]), (np.eye(2), [0.0, b])) for b in (0.0, 1.0))
-    pair = [
+    reference, candidate = (
         replace(n, steps=(replace(n.steps[0], function=Curves.all(Curve(name))), n.steps[1])) for n in (first, second)
-    ]
-    found = Runner(Options(threads=1, boxes=200)).run(task(*pair, Epsilon("0.5"), [-1, -1], [2, 2]))
+    )
+    found = Runner(Options(threads=1, boxes=200)).run(task(reference, candidate, Epsilon("0.5"), [-1, -1], [2, 2]))
     assert found.verdict is Verdict.DIFFERENT
 
 
