@@ -2,9 +2,9 @@
 //! later stages use.
 //!
 //! A node with violation bounds is propagated within them. If they turn out to contradict the propagation, no input of
-//! the box violates its one obligation, which is a proof. Where the arithmetic overflows, as it does where a quotient may
-//! divide by 0, nothing is concluded from it: the region is attacked, and the box halved, because that may help. Where the zonotopes would not fit in memory, the box is bounded without
-//! them ([`super::without_forms`]).
+//! the box violates its one obligation, which is a proof. Where the arithmetic overflows, as it does where a quotient
+//! may divide by 0, nothing is concluded from it: the region is attacked, and the box is halved, because that may help.
+//! Where the zonotopes would not fit in memory, the box is bounded without them ([`super::without_forms`]).
 //!
 //! Whether each network is bounded by itself, too, is learned from boxes that are propagated both ways
 //! ([`crate::search::payoff`]). The last propagation is the one that counts.
