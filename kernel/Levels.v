@@ -186,3 +186,119 @@ Proof.
   set (e := cR (Levels g) w - fR (close (Levels g)) w) in *.
   destruct (Rle_dec 0 (IZR p)); nra.
 Qed.
+
+(** * Two quantisers that round alike
+
+    Where two quantisers have steps of one size, round alike and are cut off alike as far as their argument goes, each is
+    as far from the function close to it as the other is, at every argument: what rounding does is one number. *)
+Lemma floor_shift t n : floor (t + IZR n) = (floor t + n)%Z.
+Proof.
+  pose proof (floor_ok t). pose proof (floor_ok (t + IZR n)).
+  assert (A : (floor (t + IZR n) < floor t + n + 1)%Z) by (apply lt_IZR; rewrite !plus_IZR; lra).
+  assert (B : (floor t + n < floor (t + IZR n) + 1)%Z) by (apply lt_IZR; rewrite !plus_IZR; lra).
+  lia.
+Qed.
+(** Whether a mode rounds t + n to n more than t. *)
+Definition moves (m : mode) (n : Z) : bool :=
+  ((n =? 0)%Z || match m with Down | Up => true | HalfEven => Z.even n | _ => false end)%bool.
+Lemma moves_ok m n t : moves m n = true -> rounded m (t + IZR n) = (rounded m t + n)%Z.
+Proof.
+  unfold moves. intros M. destruct (Z.eqb_spec n 0) as [-> | N]; [rewrite Rplus_0_r, Z.add_0_r; reflexivity |].
+  destruct m; simpl in M; try discriminate; unfold rounded.
+  - replace (t + IZR n + 1 / 2) with (t + 1 / 2 + IZR n) by ring. cbv zeta. rewrite floor_shift, plus_IZR.
+    assert (E : Z.even (floor (t + 1 / 2) + n) = Z.even (floor (t + 1 / 2)))
+      by (rewrite Z.even_add, M; destruct (Z.even (floor _)); reflexivity).
+    rewrite E. set (k := floor (t + 1 / 2)) in *.
+    destruct (Req_EM_T (IZR k + IZR n) _), (Req_EM_T (IZR k) _); try (exfalso; lra); [destruct (Z.even k) |]; lia.
+  - apply floor_shift.
+  - unfold ceiling. replace (- (t + IZR n)) with (- t + IZR (- n)) by (rewrite opp_IZR; ring). rewrite floor_shift. lia.
+Qed.
+
+(** Whether two ends are one, or are not reached: both at most l; alike for u. *)
+Definition cut_alike (g h : grid) (l u : Z) : bool :=
+  (((fst (ends g) =? fst (ends h)) || ((fst (ends g) <=? l) && (fst (ends h) <=? l)))
+   && ((snd (ends g) =? snd (ends h)) || ((u <=? snd (ends g)) && (u <=? snd (ends h)))))%Z%bool.
+Definition same_mode (m m' : mode) : bool :=
+  match m, m' with
+  | HalfEven, HalfEven | HalfAway, HalfAway | HalfZero, HalfZero | Down, Down | Up, Up | ToZero, ToZero
+  | FromZero, FromZero => true
+  | _, _ => false
+  end.
+Definition same_steps (c c' : curve) : bool :=
+  match c, c' with
+  | Levels g, Levels h =>
+      ((size g =? size h)%positive && same_mode (rounding g) (rounding h)
+       && moves (rounding g) (zero_point h - zero_point g))%bool
+  | _, _ => false
+  end.
+Definition round_alike (c c' : curve) (l u : Z) : bool :=
+  match c, c' with
+  | Bent _, Bent _ => true
+  | Levels g, Levels h => (same_steps c c' && cut_alike g h l u)%bool
+  | _, _ => false
+  end.
+
+Definition rounding_error (c : curve) (w : R) : R := cR c w - fR (close c) w.
+Theorem round_alike_ok c c' l u w : sound c = true -> sound c' = true -> IZR l <= w <= IZR u ->
+  round_alike c c' l u = true -> rounding_error c w = rounding_error c' w.
+Proof.
+  intros S S' W E. destruct c as [f | g], c' as [f' | h]; simpl in E; try discriminate.
+  { unfold rounding_error. simpl. ring. }
+  apply andb_prop in E. destruct E as [E CUT]. apply andb_prop in E. destruct E as [E MOVES].
+  apply andb_prop in E. destruct E as [SIZE MODE]. apply Pos.eqb_eq in SIZE.
+  assert (M : rounding h = rounding g) by (destruct (rounding g), (rounding h); try discriminate; reflexivity).
+  clear MODE. unfold sound in S, S'. cbn [close kinks_of sorted forallb fst] in S, S'.
+  rewrite !andb_true_r in S, S'. apply Z.leb_le in S, S'.
+  unfold rounding_error, cR, level, close, fR, hR. cbn [base shift kinks_of fst snd].
+  rewrite M, <- SIZE. set (t := w / IZR (Zpos (size g))).
+  replace (t + IZR (zero_point h)) with (t + IZR (zero_point g) + IZR (zero_point h - zero_point g))
+    by (rewrite minus_IZR; ring).
+  rewrite (moves_ok _ _ _ MOVES). clear MOVES.
+  assert (P : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia).
+  assert (T : w = IZR (Zpos (size g)) * t) by (unfold t; field; lra).
+  (* What is reached in units of w, and what is not. *)
+  assert (LOW : forall k, (k = g \/ k = h) -> (fst (ends k) <= l)%Z ->
+    (least_level k - zero_point k <= rounded (rounding g) (t + IZR (zero_point g)) - zero_point g)%Z).
+  { intros k K L. assert (Q : IZR (least_level k - zero_point k) <= t).
+    { assert (size k = size g) as SK by (destruct K as [-> | ->]; congruence).
+      unfold ends in L. cbn [fst] in L. rewrite SK in L. apply IZR_le in L. rewrite mult_IZR in L. nra. }
+    enough ((least_level k - zero_point k + zero_point g <= rounded (rounding g) (t + IZR (zero_point g)))%Z) by lia.
+    apply rounded_above. rewrite plus_IZR. lra. }
+  assert (HIGH : forall k, (k = g \/ k = h) -> (u <= snd (ends k))%Z ->
+    (rounded (rounding g) (t + IZR (zero_point g)) - zero_point g <= greatest_level k - zero_point k)%Z).
+  { intros k K L. assert (Q : t <= IZR (greatest_level k - zero_point k)).
+    { assert (size k = size g) as SK by (destruct K as [-> | ->]; congruence).
+      unfold ends in L. cbn [snd] in L. rewrite SK in L. apply IZR_le in L. rewrite mult_IZR in L. nra. }
+    enough ((rounded (rounding g) (t + IZR (zero_point g)) <= greatest_level k - zero_point k + zero_point g)%Z) by lia.
+    apply rounded_below. rewrite plus_IZR. lra. }
+  set (n := rounded (rounding g) (t + IZR (zero_point g))) in *.
+  assert (SAME : (Z.min (Z.max n (least_level g)) (greatest_level g) - zero_point g
+    = Z.min (Z.max (n + (zero_point h - zero_point g)) (least_level h)) (greatest_level h) - zero_point h)%Z).
+  { unfold cut_alike in CUT. apply andb_prop in CUT. destruct CUT as [CL CH].
+    assert (GS : (least_level g - zero_point g <= greatest_level g - zero_point g)%Z) by (unfold ends in S; cbn [fst snd] in S; nia).
+    assert (HS : (least_level h - zero_point h <= greatest_level h - zero_point h)%Z) by (unfold ends in S'; cbn [fst snd] in S'; nia).
+    assert (LO : (least_level g - zero_point g = least_level h - zero_point h)%Z
+      \/ (least_level g - zero_point g <= n - zero_point g)%Z /\ (least_level h - zero_point h <= n - zero_point g)%Z).
+    { apply orb_prop in CL. destruct CL as [C | C].
+      - left. apply Z.eqb_eq in C. unfold ends in C. cbn [fst] in C. rewrite <- SIZE in C.
+        apply Z.mul_reg_l in C; [exact C | discriminate].
+      - right. apply andb_prop in C. destruct C as [A B]. apply Z.leb_le in A, B. split; apply LOW; auto. }
+    assert (HI : (greatest_level g - zero_point g = greatest_level h - zero_point h)%Z
+      \/ (n - zero_point g <= greatest_level g - zero_point g)%Z /\ (n - zero_point g <= greatest_level h - zero_point h)%Z).
+    { apply orb_prop in CH. destruct CH as [C | C].
+      - left. apply Z.eqb_eq in C. unfold ends in C. cbn [snd] in C. rewrite <- SIZE in C.
+        apply Z.mul_reg_l in C; [exact C | discriminate].
+      - right. apply andb_prop in C. destruct C as [A B]. apply Z.leb_le in A, B. split; apply HIGH; auto. }
+    lia. }
+  rewrite SAME. clear SAME LOW HIGH.
+  unfold cut_alike in CUT. apply andb_prop in CUT. destruct CUT as [CL CH].
+  apply orb_prop in CL, CH.
+  assert (A : fst (ends g) = fst (ends h) \/ IZR (fst (ends g)) <= w /\ IZR (fst (ends h)) <= w).
+  { destruct CL as [C | C]; [left; apply Z.eqb_eq, C | right]. apply andb_prop in C. destruct C as [C D].
+    apply Z.leb_le, IZR_le in C, D. lra. }
+  assert (B : snd (ends g) = snd (ends h) \/ w <= IZR (snd (ends g)) /\ w <= IZR (snd (ends h))).
+  { destruct CH as [C | C]; [left; apply Z.eqb_eq, C | right]. apply andb_prop in C. destruct C as [C D].
+    apply Z.leb_le, IZR_le in C, D. lra. }
+  destruct A as [-> | [A A']], B as [-> | [B B']];
+    repeat match goal with |- context [Rle_dec ?a ?b] => destruct (Rle_dec a b) end; lra.
+Qed.

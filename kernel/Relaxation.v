@@ -76,6 +76,28 @@ Proof.
   - pose proof (low_line_ok (close (function k)) (q - g) a l u y V) as B. rewrite minus_IZR in B. lra.
 Qed.
 
+(** What quantisers add by rounding to p F(x) + q G(y). Where x is y and both round alike, it is one number, p + q times:
+    two networks that agree up to here go on to agree, whatever the steps. *)
+Definition agrees (k : neuron) (b : bounds) : bool :=
+  ((ld b =? 0) && (ud b =? 0)
+   && round_alike (function k) (curve_of Second k) (Z.max (lx b) (ly b)) (Z.min (ux b) (uy b)))%Z%bool.
+Definition low_errors (k : neuron) (p q : Z) (b : bounds) : Z :=
+  if agrees k b then low_error (function k) (p + q) (lx b) (ux b)
+  else (low_error (function k) p (lx b) (ux b) + low_error (curve_of Second k) q (ly b) (uy b))%Z.
+Lemma low_errors_ok k p q b x y : sound (function k) = true -> sound (curve_of Second k) = true -> within b x y ->
+  IZR p * rounding_error (function k) x + IZR q * rounding_error (curve_of Second k) y >= IZR (low_errors k p q b).
+Proof.
+  intros S S' (HX & HY & HD). unfold low_errors. destruct (agrees k b) eqn:A.
+  - unfold agrees in A. apply andb_prop in A. destruct A as [A R]. apply andb_prop in A. destruct A as [L U].
+    apply Z.eqb_eq in L, U. rewrite L, U in HD. assert (y = x) as -> by lra.
+    assert (W : IZR (Z.max (lx b) (ly b)) <= x <= IZR (Z.min (ux b) (uy b)))
+      by (split; [apply max_case | apply min_case]; lra).
+    rewrite <- (round_alike_ok _ _ _ _ x S S' W R).
+    pose proof (low_error_ok (function k) (p + q) _ _ x S HX) as E. rewrite plus_IZR in E. unfold rounding_error. lra.
+  - pose proof (low_error_ok (function k) p _ _ x S HX) as E.
+    pose proof (low_error_ok (curve_of Second k) q _ _ y S' HY) as E'. rewrite plus_IZR. unfold rounding_error. lra.
+Qed.
+
 (** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y. *)
 Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
   : Z * Z * list Z * list Z :=
@@ -90,7 +112,7 @@ Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o 
       ( (c + low_line f (head p + link t) (M * slope_x t) (lx b) (ux b)
            + low_second k (head q) (link t) (M * slope_y t) (ly b) (uy b)
            + low_difference f (- link t) (M * slope_d t) b
-           + (low_error (function k) (head p) (lx b) (ux b) + low_error (curve_of Second k) (head q) (ly b) (uy b)))%Z
+           + low_errors k (head p) (head q) b)%Z
       , (cb + a * bias1 k + a' * bias2 k)%Z
       , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
@@ -126,9 +148,7 @@ Proof.
     destruct HK as [K1 K2]. set (f := close (function k)) in *.
     pose proof (low_line_ok f (head p + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
     pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 H1) as C.
-    pose proof (low_error_ok (function k) (head p) _ _ _ K1 (proj1 H1)) as E1.
-    pose proof (low_error_ok (curve_of Second k) (head q) _ _ _ K2 (proj1 (proj2 H1))) as E2.
-    fold f in E1. change (curve_of First k) with (function k).
+    pose proof (low_errors_ok k (head p) (head q) _ _ _ K1 K2 H1) as E. unfold rounding_error in E. fold f in E. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
     pose proof (low_second_ok k (head q) (link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B. fold f in B.
     rewrite !plus_IZR, !mult_IZR, !plus_IZR, !minus_IZR.

@@ -416,6 +416,33 @@ module Z =
   | 0 -> zero_big_int
   | 1 -> div_big_int x y
   | _ -> add_int_big_int (-1) (div_big_int (add_int_big_int (-1) x) y))
+
+  (** val even : Big_int_Z.big_int -> bool **)
+
+  let even z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> true)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> true)
+        (fun _ -> false)
+        p)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> true)
+        (fun _ -> false)
+        p)
+      z0
  end
 
 (** val hd : 'a1 -> 'a1 list -> 'a1 **)
@@ -716,6 +743,79 @@ let low_error c p l u =
     then Big_int_Z.zero_big_int
     else let (a, b) = errors g l u in Z.min (Z.mul p a) (Z.mul p b)
 
+(** val moves : mode -> Big_int_Z.big_int -> bool **)
+
+let moves m n =
+  (||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+    (match m with
+     | HalfEven -> Z.even n
+     | Down -> true
+     | Up -> true
+     | _ -> false)
+
+(** val cut_alike :
+    grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let cut_alike g h l u =
+  (&&)
+    ((||) (Big_int_Z.eq_big_int (fst (ends g)) (fst (ends h)))
+      ((&&) (Big_int_Z.le_big_int (fst (ends g)) l)
+        (Big_int_Z.le_big_int (fst (ends h)) l)))
+    ((||) (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h)))
+      ((&&) (Big_int_Z.le_big_int u (snd (ends g)))
+        (Big_int_Z.le_big_int u (snd (ends h)))))
+
+(** val same_mode : mode -> mode -> bool **)
+
+let same_mode m m' =
+  match m with
+  | HalfEven -> (match m' with
+                 | HalfEven -> true
+                 | _ -> false)
+  | HalfAway -> (match m' with
+                 | HalfAway -> true
+                 | _ -> false)
+  | HalfZero -> (match m' with
+                 | HalfZero -> true
+                 | _ -> false)
+  | Down -> (match m' with
+             | Down -> true
+             | _ -> false)
+  | Up -> (match m' with
+           | Up -> true
+           | _ -> false)
+  | ToZero -> (match m' with
+               | ToZero -> true
+               | _ -> false)
+  | FromZero -> (match m' with
+                 | FromZero -> true
+                 | _ -> false)
+
+(** val same_steps : curve -> curve -> bool **)
+
+let same_steps c c' =
+  match c with
+  | Bent _ -> false
+  | Levels g ->
+    (match c' with
+     | Bent _ -> false
+     | Levels h ->
+       (&&) ((&&) (Pos.eqb g.size h.size) (same_mode g.rounding h.rounding))
+         (moves g.rounding (Z.sub h.zero_point g.zero_point)))
+
+(** val round_alike :
+    curve -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let round_alike c c' l u =
+  match c with
+  | Bent _ -> (match c' with
+               | Bent _ -> true
+               | Levels _ -> false)
+  | Levels g ->
+    (match c' with
+     | Bent _ -> false
+     | Levels h -> (&&) (same_steps c c') (cut_alike g h l u))
+
 (** val add_row :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list **)
@@ -1008,6 +1108,25 @@ let low_second k q g a l u =
   | Some c -> low_mixed q (close c) (Z.opp g) (close k.function0) a l u
   | None -> low_line (close k.function0) (Z.sub q g) a l u
 
+(** val agrees : neuron -> bounds -> bool **)
+
+let agrees k b =
+  (&&)
+    ((&&) (Big_int_Z.eq_big_int b.ld Big_int_Z.zero_big_int)
+      (Big_int_Z.eq_big_int b.ud Big_int_Z.zero_big_int))
+    (round_alike k.function0 (curve_of Second k) (Z.max b.lx b.ly)
+      (Z.min b.ux b.uy))
+
+(** val low_errors :
+    neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
+    Big_int_Z.big_int **)
+
+let low_errors k p q b =
+  if agrees k b
+  then low_error k.function0 (Z.add p q) b.lx b.ux
+  else Z.add (low_error k.function0 p b.lx b.ux)
+         (low_error (curve_of Second k) q b.ly b.uy)
+
 (** val relax :
     Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
     -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1037,8 +1156,7 @@ let rec relax m ks bs h o p q =
                     b.lx b.ux))
                 (low_second k (head q) t.link (Z.mul m t.slope_y) b.ly b.uy))
               (low_difference f (Z.opp t.link) (Z.mul m t.slope_d) b))
-            (Z.add (low_error k.function0 (head p) b.lx b.ux)
-              (low_error (curve_of Second k) (head q) b.ly b.uy))),
+            (low_errors k (head p) (head q) b)),
        (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
        (add_weights a k.row1 p')), (add_weights a' k.row2 q')))
 

@@ -96,6 +96,8 @@ module Z :
     Big_int_Z.big_int * Big_int_Z.big_int
 
   val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val even : Big_int_Z.big_int -> bool
  end
 
 val hd : 'a1 -> 'a1 list -> 'a1
@@ -202,6 +204,17 @@ val low_error :
   curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
 
+val moves : mode -> Big_int_Z.big_int -> bool
+
+val cut_alike : grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val same_mode : mode -> mode -> bool
+
+val same_steps : curve -> curve -> bool
+
+val round_alike :
+  curve -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
 val add_row :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list
@@ -307,6 +320,12 @@ type wish = Big_int_Z.big_int * Big_int_Z.big_int
 val low_second :
   neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val agrees : neuron -> bounds -> bool
+
+val low_errors :
+  neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
+  Big_int_Z.big_int
 
 val relax :
   Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
