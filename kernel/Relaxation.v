@@ -76,26 +76,28 @@ Proof.
   - pose proof (low_line_ok (close (function k)) (q - g) a l u y V) as B. rewrite minus_IZR in B. lra.
 Qed.
 
-(** What quantisers add by rounding to p F(x) + q G(y). Where x is y and both round alike, it is one number, p + q times:
-    two networks that agree up to here go on to agree, whatever the steps. *)
+(** Where x is y and the functions of both networks are one, p F(x) + q G(y) is p + q times one number. So two networks
+    that agree up to here go on to agree, whatever their functions do, and without a hint. *)
 Definition agrees (k : neuron) (b : bounds) : bool :=
   ((ld b =? 0) && (ud b =? 0)
-   && round_alike (function k) (curve_of Second k) (Z.max (lx b) (ly b)) (Z.min (ux b) (uy b)))%Z%bool.
-Definition low_errors (k : neuron) (p q : Z) (b : bounds) : Z :=
-  if agrees k b then low_error (function k) (p + q) (lx b) (ux b)
-  else (low_error (function k) p (lx b) (ux b) + low_error (curve_of Second k) q (ly b) (uy b))%Z.
-Lemma low_errors_ok k p q b x y : sound (function k) = true -> sound (curve_of Second k) = true -> within b x y ->
-  IZR p * rounding_error (function k) x + IZR q * rounding_error (curve_of Second k) y >= IZR (low_errors k p q b).
+   && match other k with
+      | None => true
+      | Some c => one_function (function k) c (Z.max (lx b) (ly b)) (Z.min (ux b) (uy b))
+      end)%Z%bool.
+Definition gathered (k : neuron) (b : bounds) (p q : Z) : Z * Z := if agrees k b then (p + q, 0)%Z else (p, q).
+Lemma gathered_ok k b p q x y : sound (function k) = true -> sound (curve_of Second k) = true -> within b x y ->
+  IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y
+    = IZR (fst (gathered k b p q)) * cR (function k) x + IZR (snd (gathered k b p q)) * cR (curve_of Second k) y.
 Proof.
-  intros S S' (HX & HY & HD). unfold low_errors. destruct (agrees k b) eqn:A.
-  - unfold agrees in A. apply andb_prop in A. destruct A as [A R]. apply andb_prop in A. destruct A as [L U].
-    apply Z.eqb_eq in L, U. rewrite L, U in HD. assert (y = x) as -> by lra.
+  intros S S' (HX & HY & HD). unfold gathered. destruct (agrees k b) eqn:A; [| reflexivity].
+  unfold agrees in A. apply andb_prop in A. destruct A as [A R]. apply andb_prop in A. destruct A as [L U].
+  apply Z.eqb_eq in L, U. rewrite L, U in HD. assert (y = x) as -> by lra.
+  assert (E : cR (curve_of Second k) x = cR (function k) x).
+  { unfold curve_of in *. destruct (other k) as [c |]; [| reflexivity]. symmetry.
     assert (W : IZR (Z.max (lx b) (ly b)) <= x <= IZR (Z.min (ux b) (uy b)))
       by (split; [apply max_case | apply min_case]; lra).
-    rewrite <- (round_alike_ok _ _ _ _ x S S' W R).
-    pose proof (low_error_ok (function k) (p + q) _ _ x S HX) as E. rewrite plus_IZR in E. unfold rounding_error. lra.
-  - pose proof (low_error_ok (function k) p _ _ x S HX) as E.
-    pose proof (low_error_ok (curve_of Second k) q _ _ y S' HY) as E'. rewrite plus_IZR. unfold rounding_error. lra.
+    exact (one_function_ok _ _ _ _ _ S S' W R). }
+  rewrite E. cbn [fst snd]. rewrite plus_IZR. ring.
 Qed.
 
 (** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y. *)
@@ -109,10 +111,11 @@ Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o 
       let a := (slope_x t + slope_d t + fst e)%Z in
       let a' := (slope_y t - slope_d t + snd e)%Z in
       let f := close (function k) in
-      ( (c + low_line f (head p + link t) (M * slope_x t) (lx b) (ux b)
-           + low_second k (head q) (link t) (M * slope_y t) (ly b) (uy b)
+      let '(u, v) := gathered k b (head p) (head q) in
+      ( (c + low_line f (u + link t) (M * slope_x t) (lx b) (ux b)
+           + low_second k v (link t) (M * slope_y t) (ly b) (uy b)
            + low_difference f (- link t) (M * slope_d t) b
-           + low_errors k (head p) (head q) b)%Z
+           + (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)))%Z
       , (cb + a * bias1 k + a' * bias2 k)%Z
       , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
@@ -141,16 +144,21 @@ Proof.
   induction ks as [| k ks IH]; intros bs h o p q c cb p' q' HS HW E; inversion HW; subst; simpl in E.
   - inversion E; subst. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
   - destruct (relax M ks l' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
+    destruct (gathered k y (head p) (head q)) as [u v] eqn:EG.
     inversion E; subst; clear E. rename y into b. inversion HS as [| ? ? HK HS']; subst.
     specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_weights.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o).
     set (x := pre First d k X) in *. set (y := pre Second d k Y) in *.
-    destruct HK as [K1 K2]. set (f := close (function k)) in *.
-    pose proof (low_line_ok f (head p + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
+    destruct HK as [K1 K2].
+    pose proof (gathered_ok k b (head p) (head q) x y K1 K2 H1) as G. rewrite EG in G. cbn [fst snd] in G.
+    set (f := close (function k)) in *.
+    pose proof (low_line_ok f (u + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
     pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 H1) as C.
-    pose proof (low_errors_ok k (head p) (head q) _ _ _ K1 K2 H1) as E. unfold rounding_error in E. fold f in E. change (curve_of First k) with (function k).
+    pose proof (low_error_ok (function k) u _ _ _ K1 (proj1 H1)) as E1.
+    pose proof (low_error_ok (curve_of Second k) v _ _ _ K2 (proj1 (proj2 H1))) as E2.
+    fold f in E1. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
-    pose proof (low_second_ok k (head q) (link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B. fold f in B.
+    pose proof (low_second_ok k v (link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B. fold f in B.
     rewrite !plus_IZR, !mult_IZR, !plus_IZR, !minus_IZR.
     rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
     set (S := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.

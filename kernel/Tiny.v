@@ -4,55 +4,44 @@ From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Tre
 Import ListNotations.
 Open Scope Z_scope.
 
+Module Tiny_agreeing.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z]; Layer 2%positive [Neuron (Levels (Grid 1024%positive (0)%Z (0)%Z (15)%Z HalfAway)) (Some (Levels (Grid 1024%positive (0)%Z (-8)%Z (16)%Z HalfAway))) [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [((4096)%Z, (-1)%Z)])) None [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven))) [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((3)%Z, 2%positive))] (Distance [0%nat] ((0)%Z, 1%positive)).
+Definition records := [
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_agreeing.
+
 Module Tiny_clip.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(8)%Z; (6)%Z; (-1)%Z; (2)%Z])] (131072)%Z [(0%nat, [(9)%Z; (6)%Z; (-1)%Z; (2)%Z])] (114688)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(0%nat, [(5)%Z; (-11)%Z])] (-458752)%Z [(0%nat, [(4)%Z; (-12)%Z])] (-442368)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(0%nat, [(13)%Z; (-1)%Z])] (262144)%Z [(0%nat, [(13)%Z; (-1)%Z])] (262144)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(0%nat, [(-10)%Z; (-15)%Z])] (262144)%Z [(0%nat, [(-11)%Z; (-15)%Z])] (262144)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)])) None [(0%nat, [(-2)%Z; (-9)%Z])] (-393216)%Z [(0%nat, [(-2)%Z; (-9)%Z])] (-409600)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((1)%Z, 16%positive)).
 Definition records := [
   RForward 2%nat;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-7340032)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (1048576)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-606208)%Z (9437184)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-7340032)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (1048576)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RInput 0%nat (0)%Z;
   RForward 2%nat;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-4194304)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (2097152)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-393216)%Z (12582912)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (2097152)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-8388608)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-606208)%Z (9437184)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
   RDone;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-393216)%Z (12582912)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RAssume 1%nat;
+  RDone;
+  RBoundInput 0%nat false (5963776)%Z [((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (1073741824)%Z]); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-606208)%Z (9437184)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (16711680)%Z [((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (1073741824)%Z]); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-606208)%Z (9437184)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-1195102)%Z (16022676)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-889343)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBoundInput 0%nat false (3608072)%Z [((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (1073741824)%Z]); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-1195134)%Z (9437184)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (23778792)%Z [((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (1073741824)%Z]); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-1195134)%Z (9437184)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-893721)%Z (8388608)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-242312)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (2097152)%Z])];
+  RVoid 0%nat 0%nat;
+  RForward 2%nat;
   RInput 1%nat (0)%Z;
   RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-344064)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-344064)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RInput 1%nat (-32768)%Z;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-550502)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-550502)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RInput 1%nat (-49152)%Z;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-786432)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (2097152)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-16777216)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (4194304)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-16777216)%Z])];
   RDone;
   RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-337042)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-9786709)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-67108864)%Z (0)%Z (-1385618)%Z (13981013)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-4194304)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
-  RDone;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-9786709)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RInput 1%nat (0)%Z;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (2097152)%Z (-6291456)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
-  RDone;
-  RForward 2%nat;
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (4194304)%Z; Hint (16777216)%Z (0)%Z (0)%Z (0)%Z])];
   RDone].
 Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
 Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
@@ -64,14 +53,16 @@ Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) N
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsConfident ((55)%Z, 100%positive) ((841591)%Z, 4194304%positive) 10%nat [[(1%nat, ((1)%Z, ((841591)%Z, 4194304%positive)))]; [(0%nat, ((1)%Z, ((0)%Z, 1%positive))); (1%nat, ((1)%Z, ((0)%Z, 1%positive)))]]).
 Definition records := [
   RForward 2%nat;
+  RForward 2%nat;
   RBound 0%nat 0%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-10547441)%Z (0)%Z (0)%Z])];
-  RBound 0%nat 0%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (-3131164)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (-11468800)%Z (0)%Z])];
-  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (1474560)%Z; Hint (159383552)%Z (0)%Z (0)%Z (-9961472)%Z; Hint (-209715200)%Z (0)%Z (0)%Z (0)%Z])];
-  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-1146880)%Z; Hint (-159383552)%Z (0)%Z (-138782)%Z (0)%Z; Hint (209715200)%Z (-229376)%Z (0)%Z (-13107200)%Z])];
+  RBound 0%nat 0%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (-3131164)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-11468800)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (11796480)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-9175040)%Z; Hint (0)%Z (-1110257)%Z (0)%Z (0)%Z; Hint (0)%Z (-1835008)%Z (0)%Z (0)%Z])];
   RBound 0%nat 1%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (-3145728)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-11927552)%Z (0)%Z (0)%Z])];
-  RBound 0%nat 1%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (0)%Z (10485760)%Z (0)%Z; Hint (0)%Z (0)%Z (-11102569)%Z (0)%Z])];
-  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-1146880)%Z; Hint (-159383552)%Z (0)%Z (-138782)%Z (0)%Z; Hint (209715200)%Z (-229376)%Z (0)%Z (-13107200)%Z])];
-  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (1474560)%Z; Hint (159383552)%Z (0)%Z (0)%Z (-9961472)%Z; Hint (-209715200)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (0)%Z (10485760)%Z (0)%Z; Hint (0)%Z (-11102569)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-9175040)%Z; Hint (0)%Z (-1110257)%Z (0)%Z (0)%Z; Hint (0)%Z (-1835008)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (11796480)%Z])];
+  RBound 0%nat 2%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-10547441)%Z (0)%Z (0)%Z])];
   RDone;
   RAssume 0%nat;
   RVoid 0%nat 0%nat;

@@ -125,12 +125,12 @@ let evaluate goal choices =
   for j = 1 to count - 1 do
     let layer = layers.(j) and k = goal.knowns.(j) and p = ps.(j) and q = qs.(j) and at = places.(j) in
     let m = Array.length layer.shapes in
+    gather layer k p q;
     chosen.(j) <- Array.init m (fun i ->
       let line = line_of choices m j i p.(i) q.(i) in
       let { g; a; b; s } = line and f = layer.shapes.(i) and h = layer.others.(i) in
       let pi = p.(i) +. g and qi = q.(i) -. g in
-      let by_rounding_x, by_rounding_y = rounding_of layer k i p.(i) q.(i) in
-      bound := !bound +. (p.(i) *. by_rounding_x) +. (q.(i) *. by_rounding_y);
+      bound := !bound +. (p.(i) *. rounding f p.(i) k.lx.(i) k.ux.(i)) +. (q.(i) *. rounding h q.(i) k.ly.(i) k.uy.(i));
       if pi <> 0.0 || a <> 0.0 then begin
         let v = lowest_place f pi a k.lx.(i) k.ux.(i) in
         at.(i) <- v;
@@ -197,9 +197,9 @@ let subgradients goal choices (_, ps, qs, chosen, places, corner) =
       let by_g = by_p -. by_q -. by_t in
       set through (shared *. by_g);
       let part = get through in
-      let by_rounding_x, by_rounding_y = rounding_of layer k i p q in
-      next_x.(i) <- by_p +. by_rounding_x -. (if shared <> 0.0 && Float.abs p < Float.abs q then part *. by_g else 0.0);
-      next_y.(i) <- by_q +. by_rounding_y +. (if shared <> 0.0 && Float.abs p >= Float.abs q then part *. by_g else 0.0)
+      next_x.(i) <- by_p +. rounding f p k.lx.(i) k.ux.(i) -. (if shared <> 0.0 && Float.abs p < Float.abs q then part *. by_g else 0.0);
+      next_y.(i) <- by_q +. rounding h q k.ly.(i) k.uy.(i) +. (if shared <> 0.0 && Float.abs p >= Float.abs q then part *. by_g else 0.0);
+      if agrees layer k i then next_y.(i) <- next_x.(i)
     done;
     xs := next_x;
     ys := next_y

@@ -803,14 +803,12 @@ let same_steps c c' =
        (&&) ((&&) (Pos.eqb g.size h.size) (same_mode g.rounding h.rounding))
          (moves g.rounding (Z.sub h.zero_point g.zero_point)))
 
-(** val round_alike :
+(** val one_function :
     curve -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
-let round_alike c c' l u =
+let one_function c c' l u =
   match c with
-  | Bent _ -> (match c' with
-               | Bent _ -> true
-               | Levels _ -> false)
+  | Bent _ -> false
   | Levels g ->
     (match c' with
      | Bent _ -> false
@@ -1114,18 +1112,17 @@ let agrees k b =
   (&&)
     ((&&) (Big_int_Z.eq_big_int b.ld Big_int_Z.zero_big_int)
       (Big_int_Z.eq_big_int b.ud Big_int_Z.zero_big_int))
-    (round_alike k.function0 (curve_of Second k) (Z.max b.lx b.ly)
-      (Z.min b.ux b.uy))
+    (match k.other with
+     | Some c ->
+       one_function k.function0 c (Z.max b.lx b.ly) (Z.min b.ux b.uy)
+     | None -> true)
 
-(** val low_errors :
-    neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
-    Big_int_Z.big_int **)
+(** val gathered :
+    neuron -> bounds -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let low_errors k p q b =
-  if agrees k b
-  then low_error k.function0 (Z.add p q) b.lx b.ux
-  else Z.add (low_error k.function0 p b.lx b.ux)
-         (low_error (curve_of Second k) q b.ly b.uy)
+let gathered k b p q =
+  if agrees k b then ((Z.add p q), Big_int_Z.zero_big_int) else (p, q)
 
 (** val relax :
     Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
@@ -1148,15 +1145,16 @@ let rec relax m ks bs h o p q =
        let a = Z.add (Z.add t.slope_x t.slope_d) (fst e) in
        let a' = Z.add (Z.sub t.slope_y t.slope_d) (snd e) in
        let f = close k.function0 in
+       let (u, v) = gathered k b (head p) (head q) in
        ((((Z.add
             (Z.add
               (Z.add
                 (Z.add c
-                  (low_line f (Z.add (head p) t.link) (Z.mul m t.slope_x)
-                    b.lx b.ux))
-                (low_second k (head q) t.link (Z.mul m t.slope_y) b.ly b.uy))
+                  (low_line f (Z.add u t.link) (Z.mul m t.slope_x) b.lx b.ux))
+                (low_second k v t.link (Z.mul m t.slope_y) b.ly b.uy))
               (low_difference f (Z.opp t.link) (Z.mul m t.slope_d) b))
-            (low_errors k (head p) (head q) b)),
+            (Z.add (low_error k.function0 u b.lx b.ux)
+              (low_error (curve_of Second k) v b.ly b.uy))),
        (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
        (add_weights a k.row1 p')), (add_weights a' k.row2 q')))
 

@@ -212,7 +212,7 @@ val same_mode : mode -> mode -> bool
 
 val same_steps : curve -> curve -> bool
 
-val round_alike :
+val one_function :
   curve -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
 
 val add_row :
@@ -323,9 +323,9 @@ val low_second :
 
 val agrees : neuron -> bounds -> bool
 
-val low_errors :
-  neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
-  Big_int_Z.big_int
+val gathered :
+  neuron -> bounds -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
 
 val relax :
   Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list

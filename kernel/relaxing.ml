@@ -9,7 +9,7 @@ type layer = {
   denominator : float;
   shapes : shape array; (* of the first network *)
   others : shape array; (* of the second *)
-  twins : bool array; (* whether both are quantisers whose steps have one size and which round alike *)
+  twins : bool array; (* whether both are one function, or quantisers that are where their ends are not reached *)
   rows1 : float array array;
   rows2 : float array array;
   sparse : (int array array * int array array) option; (* where these are not 0, if that is seldom *)
@@ -57,7 +57,8 @@ let layer_of (given : Kernel.layer) =
   in
   let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
   let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in
-  let twins = Array.map (fun (k : Kernel.neuron) -> Kernel.same_steps k.function0 (Kernel.curve_of Second k)) neurons in
+  let twin (k : Kernel.neuron) = match k.other with None -> true | Some c -> Kernel.same_steps k.function0 c in
+  let twins = Array.map twin neurons in
   let rows1 = Array.map (fun (k : Kernel.neuron) -> row k.row1) neurons in
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
@@ -72,16 +73,14 @@ let layer_of (given : Kernel.layer) =
     largest = greater (most rows1) (most rows2) }
 
 (* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
-   adds, for both signs and both networks; whether something goes through the link, and whether what rounding adds is one
-   number for both networks, which are 1 or 0. *)
-let slots = 18
+   adds, for both signs and both networks; and whether something goes through the link, which is 1 or 0. *)
+let slots = 17
 let of_x = 0
 let of_y = 4
 let of_d = 8
 let rounded_x = 12
 let rounded_y = 14
 let linked = 16
-let together = 17
 
 let known_of (bounds : Kernel.bounds list) =
   let every = Array.of_list bounds in
@@ -120,24 +119,20 @@ let meet_into k other =
 (* Whether what is known of neuron i contradicts itself. *)
 let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
 
-(* Whether both quantisers of neuron i have one argument, and round it alike (`agrees` in Relaxation.v). *)
+(* Whether both networks have one argument at neuron i, and one function of it (`agrees` in Relaxation.v). *)
 let agrees layer (k : known) i =
   layer.twins.(i) && k.ld.(i) = 0.0 && k.ud.(i) = 0.0
   && alike layer.shapes.(i) layer.others.(i) (greater k.lx.(i) k.ly.(i)) (Lines.lesser k.ux.(i) k.uy.(i))
 
-(* What rounding adds at least to p F(x) + q H(y), per p and per q. *)
-let rounding_of layer (k : known) i p q =
-  let f = layer.shapes.(i) in
-  let lx = k.lx.(i) and ux = k.ux.(i) in
-  if agrees layer k i then
-    let both = rounding f (p +. q) lx ux in
-    (both, both)
-  else (rounding f p lx ux, rounding layer.others.(i) q k.ly.(i) k.uy.(i))
+(* Coefficients of the functions of a layer, as the kernel takes them: where both networks agree, all is the first's. *)
+let gather layer k p q =
+  for i = 0 to Array.length p - 1 do
+    if q.(i) <> 0.0 && agrees layer k i then (p.(i) <- p.(i) +. q.(i); q.(i) <- 0.0)
+  done
 
 (* The usual lines of a neuron: those that are highest in the middle, and as much through the link as both networks share
    where both are bent. A line below p f is |p| times the line below f or below -f. *)
-let prepare layer (k : known) i =
-  let f = layer.shapes.(i) and h = layer.others.(i) in
+let prepare f h (k : known) i =
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
   let set slot v = k.table.((i * slots) + slot) <- v in
   let line slot f p l u =
@@ -152,12 +147,11 @@ let prepare layer (k : known) i =
   set rounded_x (rounding f 1.0 lx ux); set (rounded_x + 1) (-.rounding f (-1.0) lx ux);
   set rounded_y (rounding h 1.0 ly uy); set (rounded_y + 1) (-.rounding h (-1.0) ly uy);
   set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) then 1.0 else 0.0);
-  set together (if agrees layer k i then 1.0 else 0.0);
   Bytes.set k.ready i '1'
 
 (* Where the usual lines of a neuron are in the table. *)
 let table_of (layer : layer) k i =
-  if Bytes.unsafe_get k.ready i = '0' then prepare layer k i;
+  if Bytes.unsafe_get k.ready i = '0' then prepare layer.shapes.(i) layer.others.(i) k i;
   i * slots
 
 (* How much of p f(x) + q h(y) goes through the link. *)
@@ -175,13 +169,11 @@ let usual_constant layer (k : known) i p q =
     let o = table_of layer k i and t = k.table in
     let g = t.(o + linked) *. shared p q in
     constant_at t (o + of_x) (p +. g) +. constant_at t (o + of_y) (q -. g) +. constant_at t (o + of_d) (-.g)
-    +. (if t.(o + together) = 1.0 then rounding_at t (o + rounded_x) (p +. q)
-        else rounding_at t (o + rounded_x) p +. rounding_at t (o + rounded_y) q)
+    +. rounding_at t (o + rounded_x) p +. rounding_at t (o + rounded_y) q
   end
 
 (* What p f(x) + q h(y) is at least, beside the lines; g is 0 where f and h are not alike. *)
-let constant layer (k : known) i p q { g; a; b; s } =
-  let f = layer.shapes.(i) and h = layer.others.(i) in
+let constant f h (k : known) i p q { g; a; b; s } =
   let below f p slope l u = if p = 0.0 && slope = 0.0 then 0.0 else lowest f p slope l u in
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
   let by_difference =
@@ -190,8 +182,8 @@ let constant layer (k : known) i p q { g; a; b; s } =
       let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
       lowest (difference least most (-.g)) (-.g) s k.ld.(i) k.ud.(i)
   in
-  let by_rounding_x, by_rounding_y = rounding_of layer k i p q in
-  below f (p +. g) a lx ux +. below h (q -. g) b ly uy +. by_difference +. (p *. by_rounding_x) +. (q *. by_rounding_y)
+  below f (p +. g) a lx ux +. below h (q -. g) b ly uy +. by_difference
+  +. (p *. rounding f p lx ux) +. (q *. rounding h q ly uy)
 
 type pulled = {
   hints : Kernel.hints Lazy.t; (* from the layer on that was asked about *)
@@ -258,7 +250,7 @@ let given_away f h (k : known) i p q { g; a; b; _ } =
   in
   (in_the_middle f (p +. g) a lx ux +. by_link, in_the_middle h (q -. g) b ly uy)
 
-(* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
+(* From coefficients p, q, which it may change, of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
    ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
    are those of real units, and [rounded] tells the integer that its factor became. [see] is shown the coefficients of the
    functions of each layer, and their unit. *)
@@ -271,6 +263,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     let m = Array.length layer.shapes in
     let width = if j + 1 < count then Array.length layers.(j + 1).shapes else inputs in
     let p_here = !p and q_here = !q and unit_here = !unit in
+    gather layer known p_here q_here;
     see j p_here q_here unit_here;
     let links = Array.make m 0.0 and x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
     let constants = ref 0.0 and largest = ref 0.0 in
@@ -292,7 +285,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
           let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
           let line = { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u } in
           links.(i) <- line.g; x.(i) <- line.a; y.(i) <- line.b; d.(i) <- line.s;
-          constants := !constants +. constant layer known i pi qi line
+          constants := !constants +. constant layer.shapes.(i) layer.others.(i) known i pi qi line
     done;
     beside := !beside +. (unit_here *. !constants);
     for i = 0 to m - 1 do

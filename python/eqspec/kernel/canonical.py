@@ -5,7 +5,7 @@
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
 over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
 denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
-what reads them divides by s and adds the zero point. `kernel/README.md` has the grammar. Not trusted: `validation`
+what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so. `kernel/README.md` has the grammar. Not trusted: `validation`
 compares the text with the networks.
 """
 
@@ -99,12 +99,17 @@ IDENTITY = Bend(Fraction(1), Fraction(0), ())
 
 @dataclass(frozen=True)
 class Canonical:
-    """The text, and what is known of it: its grain, its inputs, and per layer how many neurons are of the steps."""
+    """The text, and what is known of it.
+
+    Its grain, its inputs, per layer of steps how many neurons are theirs, and how many layers are behind the steps: one
+    where outputs are held otherwise than they are, else none.
+    """
 
     text: str
     grain: int
     inputs: int
     widths: tuple[int, ...]
+    behind: int
 
 
 def function(curve: Curve | None) -> Function:
@@ -134,8 +139,11 @@ def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int) -> Can
     for layer, several in zip(layers, functions, strict=True):
         now = [_held(*both) for both in several[: layer.own]]
         held.append(now + [held[-1][unit] for unit in layer.copies])
+    widths = tuple(layer.own for layer in layers)
     if any(one != PLAIN for both in held[-1] for one in both):
-        raise Refused("the kernel checks networks whose last layer has no function, or one of whole slopes")
+        layers.append(_plain(len(held[-1])))
+        functions.append([(IDENTITY, IDENTITY)] * len(held[-1]))
+        held.append([(PLAIN, PLAIN)] * len(held[-1]))
     grain = GRAIN
     for several, now in zip(functions, held[1:], strict=True):
         each = {(f, one.scale) for both, by in zip(several, now, strict=True) for f, one in zip(both, by, strict=True)}
@@ -145,7 +153,13 @@ def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int) -> Can
     lines = [f"pair {inputs} {len(layers)}"]
     for layer, several, (before, now) in zip(layers, functions, pairwise(held), strict=True):
         lines += _layer(layer, several, before, now, grain)
-    return Canonical("\n".join([*lines, "end", ""]), grain, inputs, tuple(layer.own for layer in layers))
+    return Canonical("\n".join([*lines, "end", ""]), grain, inputs, widths, len(layers) - len(widths))
+
+
+def _plain(width: int) -> Layer:
+    """A layer that gives what it reads."""
+    rows: list[Affine] = [({unit: Fraction(1)}, Fraction(0)) for unit in range(width)]
+    return Layer(width, [(None, None)] * width, rows, rows)
 
 
 def _layer(

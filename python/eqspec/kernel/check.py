@@ -89,19 +89,19 @@ def prepared(path: Path, folder: Path) -> Prepared:
             raise Refused(f"the kernel reads certificates of the format {FORMAT}")
         if head.get("verdict") != "equivalent":
             raise Refused("the kernel checks proofs; a counterexample is evaluated by the auditor, in rationals")
-        if "decision" in head:
-            raise Refused("the kernel checks proofs of a search; this claim was decided by exact integers")
         claimed = questions.claim(asked)  # what it cannot check is refused before any file is read
         networks = [network(asked, role, folder) for role in ("reference", "candidate")]
         steps = [one.steps() for one in networks]
         pair = canonical(steps[0], steps[1], len(networks[0].scale))
         validate(pair.text, pair.grain, steps)
+        if "decision" in head:  # by exact integers: there is no tree, and the kernel shows the claim by itself
+            return Prepared(stream(pair.text, questions.question(asked, pair.grain), [f"P {DEPTH}"]), claimed)
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
         both = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1]))
         guarded = None
         if claimed.startswith("keeps-confident"):
             guarded = Guarded(facts_of_steps(both), networks[0].outputs, [])
-        quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.grain, guarded)
+        quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.behind, pair.grain, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
         records = commands(file, quantities, order)
         if tuple(both.widths[: len(pair.widths)]) != pair.widths:  # other layers than those that the cuts are of

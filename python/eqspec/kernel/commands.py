@@ -49,6 +49,7 @@ class Quantities:
     inputs: int
     steps: Sequence[int]  # widths in the certificate
     layers: int  # of the networks, without the rows of the claim
+    behind: int  # layers of the kernel behind them that only take quantised outputs back to what they stand for
     grain: int
     guarded: Guarded | None = None
 
@@ -64,7 +65,7 @@ class Quantities:
                 if step >= self.layers:  # rows of outputs, in which the outputs themselves come first
                     outputs = self.steps[self.layers - 1]
                     return f"C {int(row < outputs)} {row if row < outputs else row - outputs} {KINDS[kind]} {at}"
-                return f"C {self.layers - step} {row} {KINDS[kind]} {at}"
+                return f"C {self.layers + self.behind - step} {row} {KINDS[kind]} {at}"
             which -= 3 * width
         raise Refused("a cut of a quantity that there is not")
 

@@ -3,7 +3,8 @@
 It shares nothing with `canonical` but the auditor's reading of the files: the text is parsed here by its grammar
 (`kernel/README.md`), and every weight, bias and function is compared as a rational number. Of every neuron of the text
 it is known what it holds: an entry of a step, perhaps without a zero point and times a number. A row of a step has to
-read what the step reads; a row behind those of the steps has to copy one neuron, and holds what that one does.
+read what the step reads; a row behind those of the steps has to copy one neuron, and holds what that one does. A last
+layer of such rows alone may say what quantised outputs stand for.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Held:
     step: int
     entry: int
     scale: Fraction = Fraction(1)
-    zero: int = 0
+    zero: Fraction | int = 0
 
 
 def side_by_side(
@@ -106,6 +107,8 @@ def _compare(words: Iterator[str], grain: int, networks: Sequence[Sequence[Step]
     given, partners = side_by_side(*networks)
     _expect(words, "pair")
     inputs, depth = int(next(words)), int(next(words))
+    if depth == len(partners) + 1:
+        partners.append((None, None))  # a layer that takes the outputs back from what the last one holds
     if depth != len(partners):
         _differs("depths")
     held: list[list[Held | None]] = [[Held(INPUTS, i) for i in range(inputs)] for _ in given]
@@ -195,11 +198,13 @@ def _copied(
     """What a row holds that copies a neuron, or nothing."""
     if not weights and not bias:
         return None
-    if bias or len(weights) != 1 or len(function) != 3 or function[1] or function[2]:
+    if len(weights) != 1 or len(function) != 3 or function[1] or function[2]:
         _differs(f"{where}, which copies nothing")
     ((unit, weight),) = weights.items()
     one = held[unit]
-    return None if one is None else replace(one, scale=one.scale * weight * function[0])
+    if one is None or not one.scale:
+        return None
+    return replace(one, scale=one.scale * weight * function[0], zero=one.zero - bias / (one.scale * weight))
 
 
 def _stated(step: Step) -> list[Affine]:

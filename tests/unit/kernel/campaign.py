@@ -18,7 +18,7 @@ from time import monotonic
 
 from eqspec.kernel import find
 from eqspec.kernel.binary import ask, stream
-from unit.kernel.pairs import Claim, Pair, changed, claims, question, random_pair
+from unit.kernel.pairs import Claim, Pair, changed, claims, question, random_pair, twins
 
 EACH = 25
 """Changes of the records of one claim."""
@@ -42,7 +42,7 @@ def hunt(cases: int, seed: int, folder: Path, minutes: float = float("inf")) -> 
     end = monotonic() + 60 * minutes
     random, counts = Random(seed), Counts()
     while counts.false < cases and monotonic() < end:
-        pair = random_pair(random)
+        pair = twins(random) if random.random() < 0.2 else random_pair(random)
         for claim, threshold in claims(pair, random):
             _one(pair, claim, threshold, random, folder, counts)
     return counts

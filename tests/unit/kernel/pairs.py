@@ -153,6 +153,41 @@ def random_pair(random: Random) -> Pair:
     return Pair(inputs, tuple(layers))
 
 
+def written_otherwise(function: Levels, random: Random) -> Levels:
+    """A quantiser with another zero point, other ends or another rounding, which may be the same function or not."""
+    size, zero, least, greatest, rounding = function
+    kind = random.random()
+    if kind < 0.4:
+        more = random.choice([1, 2, -2, 128])
+        return size, zero + more, least + more, greatest + more, rounding
+    if kind < 0.7:
+        return size, zero, least - random.choice([0, 1, 100]), greatest + random.choice([0, 1, 100]), rounding
+    return (size, zero, least, greatest, random.choice([*ROUNDINGS])) if kind < 0.75 else function
+
+
+def twins(random: Random) -> Pair:
+    """Two quantised networks of the same rows, whose quantisers are written in different ways; seldom one weight differs."""
+    before = inputs = random.randint(1, 3)
+    layers = []
+    sizes = [random.randint(1, 3) for _ in range(random.randint(1, 2))] + [random.randint(1, 2)]
+    for depth, width in enumerate(sizes):
+        neurons = []
+        for _ in range(width):
+            row, bias = [random.randint(-6, 6) for _ in range(before)], random.randint(-4, 4) * GRAIN // 2
+            other = [w + (random.random() < 0.01) for w in row]
+            f: Function = IDENTITY
+            g: Function = IDENTITY
+            if depth < len(sizes) - 1:
+                least = random.choice([-128, -8, 0])
+                rounding = random.choice(["half-even", "half-even", "down", "up", *ROUNDINGS])
+                levels = ONE // random.choice([2, 4, 8]), 0, least, least + 255, rounding
+                f, g = levels, written_otherwise(levels, random)
+            neurons.append(Neuron((f, g), (bias, bias), (tuple(row), tuple(other))))
+        layers.append((random.choice([4, 8]), tuple(neurons)))
+        before = width
+    return Pair(inputs, tuple(layers))
+
+
 def question(pair: Pair, claim: str) -> str:
     """A claim on the box -1 .. 1, of which a corner is cut off."""
     sides = " ".join(["-1 1 1 1"] * pair.inputs)

@@ -58,11 +58,11 @@ def test_convolutions_pools_and_residuals_are_accepted(kind: str, tmp_path: Path
     assert check(path, seconds=60).refused is None
 
 
-def in_file(path: Path) -> tuple[list[list[Step]], int]:
+def in_file(path: Path, folder: Path | None = None) -> tuple[list[list[Step]], int]:
     """The steps of both networks of a certificate, and how many inputs they have."""
     with opened(path, 1 << 20) as file:
         asked = asked_of(header(Bounded(file))["task"])
-    return [network(asked, role, path.parent).steps() for role in ("reference", "candidate")], len(
+    return [network(asked, role, folder or path.parent).steps() for role in ("reference", "candidate")], len(
         asked["space"]["features"]
     )
 
