@@ -5,8 +5,8 @@
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
 over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
 denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
-what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so. `kernel/README.md` has the grammar. Not trusted: `validation`
-compares the text with the networks.
+what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
+`kernel/README.md` has the grammar. Not trusted: `validation` compares the text with the networks.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def written_otherwise(function: Levels, random: Random) -> Levels:
 
 
 def twins(random: Random) -> Pair:
-    """Two quantised networks of the same rows, whose quantisers are written in different ways; seldom one weight differs."""
+    """Two quantised networks of the same rows, with quantisers written in different ways; seldom one weight differs."""
     before = inputs = random.randint(1, 3)
     layers = []
     sizes = [random.randint(1, 3) for _ in range(random.randint(1, 2))] + [random.randint(1, 2)]

@@ -1,4 +1,4 @@
-"""Two quantised networks that give the same numbers: the kernel follows them through levels, and through nothing else."""
+"""Two quantised networks that give the same numbers: the kernel follows them through their levels."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def deep(rng: np.random.Generator, styles: tuple[Any, Any], last: bool) -> list[
 @pytest.mark.parametrize("last", [False, True], ids=["plain-outputs", "quantised-outputs"])
 @pytest.mark.parametrize("claim", [Epsilon(0), Top1()], ids=["equals", "top1"])
 def test_decisions_by_exact_integers_are_accepted(claim: Property, last: bool, tmp_path: Path) -> None:
-    """int8 beside uint8 with a zero point of 128, and int16: the auditor decides by forms, the kernel by bounds of d."""
+    """int8 beside uint8 with a zero point of 128, and int16: the auditor decides by forms, the kernel by d = 0."""
     for number, styles in enumerate([((0, np.int8), (128, np.uint8)), ((0, np.int8), (0, np.int16))]):
         folder = tmp_path / str(number)
         folder.mkdir()
