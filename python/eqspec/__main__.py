@@ -3,6 +3,7 @@
 A signal may come before the command listens for it, while its first modules are imported.
 """
 
+import atexit
 import gc
 import os
 import signal
@@ -34,6 +35,7 @@ def _start(module: str) -> int:
     being searched for cycles once more.
     """
     gc.set_threshold(NEW_OBJECTS)
+    atexit.register(_ignore_signals)  # the first is called last
     _open_streams()
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
@@ -53,11 +55,17 @@ def _start(module: str) -> int:
 def _end_with(code: int) -> None:
     """Have a signal that comes from now on end the process at once, with the code that is known.
 
-    There may be threads that are waited for.
+    There may be threads that are waited for. While the interpreter is taken down, which takes some 50 ms, it hears no
+    signal: they are ignored then, as one would end the process with a code of its own.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, lambda *_: os._exit(code))
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _open_streams() -> None:
