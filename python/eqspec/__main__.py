@@ -3,8 +3,10 @@
 A signal may come before the command listens for it, while its first modules are imported.
 """
 
+import atexit
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 
@@ -33,15 +35,52 @@ def _start(module: str) -> int:
     being searched for cycles once more.
     """
     gc.set_threshold(NEW_OBJECTS)
+    atexit.register(_ignore_signals)  # the first is called last
+    _open_streams()
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
     try:
         code: int = import_module(module).main()
     except KeyboardInterrupt:
-        return 130
+        code = 130
+    except MemoryError:  # so early that no command could say so
+        os.write(2, b"error: there is no memory left for it\n")
+        code = 75
     finally:
         gc.freeze()
+    _end_with(code)
     return code
+
+
+def _end_with(code: int) -> None:
+    """Have a signal that comes from now on end the process at once, with the code that is known.
+
+    There may be threads that are waited for. While the interpreter is taken down, which takes some 50 ms, it hears no
+    signal: they are ignored then, as one would end the process with a code of its own.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, lambda *_: os._exit(code))
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _open_streams() -> None:
+    """Open the standard streams that are closed (`>&-`), on nothing.
+
+    Python has None in their place; and their descriptors would be given to the next files that are opened, into which
+    libraries that print would then write.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ argument is refused at the first finding. Rendering lives in `eqspec.report`.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 from typing import Literal
 
@@ -20,6 +21,8 @@ from eqspec.span import Span
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a disk that takes no more, which is no defect of eqspec."""
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""Errors of a machine or a process that has no more open files, memory or processes to give."""
 Severity = Literal["error", "warning"]
 
 
@@ -90,6 +93,27 @@ def unwritten(path: object, error: OSError, advice: str = "") -> EqspecError:
     where = "" if path is None else f" to {path}"  # errors of a disk that is full name no file
     message = f"cannot write{where}: {error.strerror or error}{advice}"
     return ResourceError(message) if error.errno in FULL else InputError(message)
+
+
+def explained(error: BaseException) -> str | None:
+    """What to say of an error that is no defect of eqspec: one that was raised on purpose, a machine that has no more
+    to give, or a file that the user may not look at. None for a defect.
+    """
+    if isinstance(error, EqspecError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is no memory left for it"
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in FULL:
+        return f"cannot write: {error.strerror}"
+    if error.errno in SCARCE:
+        return f"the machine gives no more: {error.strerror}; raise the limit (ulimit -a), or ask for less"
+    if error.filename is not None and isinstance(error.filename, str | os.PathLike):
+        return f"cannot use {error.filename}: {error.strerror}; check the path and its permissions"
+    if error.errno == errno.ENOENT:  # of a system call without a path
+        return "the folder in which this was started is gone; go to one that is there"
+    return None
 
 
 class SavedStateError(EqspecError):

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from eqspec.certificates.auditor import Auditor
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.writer import Certificate, write_certificate
-from eqspec.errors import InputError
+from eqspec.errors import unwritten
 from eqspec.tasks import serialisation
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
@@ -56,9 +56,7 @@ class Certifier:
             folder.mkdir(parents=True, exist_ok=True)
             self._temporary = tempfile.TemporaryDirectory(dir=folder, prefix=".record-")
         except OSError as error:
-            raise InputError(
-                f"cannot write to {folder}: {error.strerror}; name another folder for certificates"
-            ) from None
+            raise unwritten(folder, error, "; name another folder for certificates") from None
 
     def __enter__(self) -> Certifier:
         self._auditor.begin()

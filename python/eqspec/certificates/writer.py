@@ -9,6 +9,7 @@ import zlib
 from contextlib import suppress
 from math import inf
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -62,13 +63,14 @@ def write_certificate(
 ) -> Certificate:
     """Write the certificate of a decided task from what the core recorded; without a record, of one decided exactly.
 
-    The file appears under its name only when the auditor has accepted it; before it is called `.part`, and what had
-    that name is gone. `seconds` is what may be spent on a proof until it is as the auditor takes it, without the audit.
+    The file appears under its name only when the auditor has accepted it, and what had that name is gone; before it is
+    called `.part`, after a token of its own, as another run may write a certificate of this name at the same time.
+    `seconds` is what may be spent on a proof until it is as the auditor takes it, without the audit.
     """
     for name, network in ((task.reference_name, task.reference), (task.candidate_name, task.candidate)):
         if isinstance(network, DerivedNetwork):
             return Certificate(path, f"'{name}' is derived in the spec, and the auditor reads files alone")
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(f"{path.name}.{token_hex(4)}.part")
     try:
         path.unlink(missing_ok=True)
         data = serialisation.to_json(task)

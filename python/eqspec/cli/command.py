@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from typing import IO, Any, cast
 
 from rich.console import Console
 from rich.text import Text
 
 from eqspec.cli.exit import ExitCode, of_error
 from eqspec.cli.stopping import stopped_by_sigterm
-from eqspec.errors import EqspecError
+from eqspec.errors import FULL, EqspecError, explained
 from eqspec.report.terminal import Terminal
 
 _WIDTH_OF_FILES = 120
@@ -39,17 +41,15 @@ def _run(arguments: argparse.Namespace) -> int:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
         return int(ExitCode.NOT_READ)
-    except EqspecError as problem:
-        err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
-        return int(of_error(problem))
     except KeyboardInterrupt:
         err.print("Interrupted.", soft_wrap=True)
         return int(ExitCode.INTERRUPTED)
     except Exception as error:
-        if (code := of_error(error)) is ExitCode.RESOURCES:
-            what = f"cannot write: {error.strerror}" if isinstance(error, OSError) else "there is no memory left for it"
+        if (what := explained(error)) is not None:
             err.print(Text.assemble(("error", "bold red"), f": {what}"), soft_wrap=True)
-            return int(code)
+            if arguments.debug and not isinstance(error, EqspecError):
+                err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)
+            return int(of_error(error))
         err.print(Text.assemble(("eqspec failed", "bold red"), f": {type(error).__name__}: {error}"), soft_wrap=True)
         if arguments.debug:
             err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)
@@ -60,7 +60,31 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Terminal(stderr=stderr)
+    console = Terminal(stderr=True, file=cast(IO[str], _Unheard(sys.stderr))) if stderr else Terminal()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDTH_OF_FILES
     return console
+
+
+class _Unheard:
+    """The standard error, where a disk that is full stops nothing: progress and notes are lost, and no verdict."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._tried(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._tried(self._stream.flush)
+
+    def _tried(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -114,6 +114,18 @@ class Parser(argparse.ArgumentParser):
         listed = f"; choose from {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or listed}")
 
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        """The value of an argument. What is no number is told in plain words."""
+        if action.type in (int, float):
+            try:
+                return action.type(text)
+            except ValueError:
+                kind = "a whole number" if action.type is int else "a number"
+                plain = re.match(r"[-+]?\d+(\.\d+)?", text)
+                example = "" if plain is None or action.type is int else f"; give {plain[0]}"
+                raise argparse.ArgumentError(action, f"{text!r} is not {kind}{example}") from None
+        return super()._get_value(action, text)
+
     def refuse(self, left: Sequence[str]) -> NoReturn:
         """End the process over words that no option or argument takes, suggesting what was probably meant."""
         options = [name for action in self._actions for name in action.option_strings]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from eqspec.errors import FULL, EqspecError, ResourceError
+from eqspec.errors import FULL, SCARCE, ResourceError, explained
 
 if TYPE_CHECKING:
     from eqspec.api.report import Report
@@ -64,6 +64,6 @@ def of_error(error: BaseException) -> ExitCode:
     """The exit code of a run that an error ended, by whose doing it is."""
     if isinstance(error, ResourceError | MemoryError):
         return ExitCode.RESOURCES
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and error.errno in (*FULL, *SCARCE):
         return ExitCode.RESOURCES
-    return ExitCode.BAD_INPUT if isinstance(error, EqspecError) else ExitCode.INTERNAL
+    return ExitCode.INTERNAL if explained(error) is None else ExitCode.BAD_INPUT

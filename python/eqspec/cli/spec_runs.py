@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
-from eqspec.errors import EqspecError, InputError, SpecError
+from eqspec.errors import EqspecError, InputError, SpecError, explained
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
@@ -73,9 +73,11 @@ def load_specs(names: Sequence[str], selection: Selection, err: Console, *, only
         except SpecError as problem:
             err.print(diagnostics.of_error(problem, err.width), soft_wrap=True)
             unusable[name] = str(problem)
-        except EqspecError as problem:
-            err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
-            unusable[name] = str(problem)
+        except (EqspecError, OSError) as problem:
+            if (what := explained(problem)) is None:
+                raise
+            err.print(Text.assemble(("error", "bold red"), f": {what}"), soft_wrap=True)
+            unusable[name] = what
         else:
             if spec.warnings:
                 err.print(diagnostics.text(spec.warnings, width=err.width), soft_wrap=True)

@@ -132,6 +132,8 @@ def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, lis
     if seen.surest_difference > 0:
         agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
     share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
+    if seen.share_above(threshold) == 0:
+        share += " So the claim says nothing of them: ask for less confidence, or for a margin ('when margin >= 0.5')."
     guard = drafted_numbers.exactly(Fraction(repr(threshold)))
     return drafted_claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
 

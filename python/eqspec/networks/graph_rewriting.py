@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.errors import InternalError
 from eqspec.networks import enclosure as en
 from eqspec.networks.curve_definitions import domain_point, homogeneous
 from eqspec.networks.curves import Curves
@@ -104,7 +105,8 @@ def placed(steps: Steps, at: int, order: Sequence[int | None], positions: int) -
     """
     step = steps[at]
     channels = np.array([-1 if c is None else c for c in order], np.intp)
-    assert sorted(channels[channels >= 0].tolist()) == list(range(step.rows // positions))
+    if sorted(channels[channels >= 0].tolist()) != list(range(step.rows // positions)):
+        raise InternalError("channels are not all there once; this is a defect of eqspec, please report it")
     rows = _rows_of(channels, positions)
     if np.array_equal(rows, np.arange(step.rows)):
         return steps
@@ -181,7 +183,8 @@ def rescaled(steps: Steps, at: int, factors: Array, positions: int) -> Steps:
     Raises TooLargeError as above, OverflowError where a number leaves the range of floats.
     """
     step = steps[at]
-    assert may_be_scaled(step.function)
+    if not may_be_scaled(step.function):
+        raise InternalError("this function may not be rescaled; this is a defect of eqspec, please report it")
     of_rows = np.repeat(factors, positions)
     bias = en.multiply(Enclosure(step.bias, step.bias_error), en.exactly(of_rows))
     terms = tuple(Term(t.source, _times(t.tile, factors, positions)) for t in step.terms)

@@ -22,9 +22,9 @@ def write_file(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
-def write_spec(path: Path, text: str) -> None:
-    """Put a spec that was made at `path`, which may well be called like one."""
-    _put(path, text.encode("utf-8"))
+def write_source(path: Path, content: bytes) -> None:
+    """Put a spec or a network that was made at `path`, which may well be called like one."""
+    _put(path, content)
 
 
 def write_bytes(path: Path, content: bytes) -> None:

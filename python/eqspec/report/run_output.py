@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import os
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.errors import EqspecError, unwritten
+from eqspec.errors import EqspecError, InputError, explained, unwritten
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import refuse_unwritable, write_file
@@ -75,6 +76,7 @@ class RunOutput:
     def __init__(self, wanted: Wanted, out: Console, err: Console) -> None:
         self.wanted, self.out, self.err, self.several = wanted, out, err, False
         self._folders: dict[str, str] = {}
+        self._unwritten: list[EqspecError] = []
         self._refuse_unwritable()
 
     def _refuse_unwritable(self) -> None:
@@ -107,8 +109,17 @@ class RunOutput:
         folder = self.wanted.save_witness
         if folder is not None:
             folder = folder / self._folder_of(outcome.name) if self.several else folder
-            if saved := save_witnesses(outcome.results, folder):
-                self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
+            with self._going_on():
+                if saved := save_witnesses(outcome.results, folder):
+                    self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """A file that cannot be written keeps nothing else from being shown or written; `finish` says so in the end."""
+        try:
+            yield
+        except EqspecError as problem:
+            self._unwritten.append(problem)
 
     def _folder_of(self, spec: str) -> str:
         """The name of the folder for the witnesses of a spec; of files called alike, later ones get a number."""
@@ -126,23 +137,30 @@ class RunOutput:
         """The last line, and the results where they were asked for; also when something stopped the run.
 
         Reports say besides what is missing: specs that are `unusable`, with the reason, and tasks without a result.
+        ResourceError or InputError, when all else is done, if files could not be written.
         """
         results = [result for outcome in outcomes for result in outcome.results]
         stopped = any(outcome.interrupted for outcome in outcomes)
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
         missing = _missing(outcomes, unusable)
         for path in self.wanted.reports:  # first, as nobody may read what is printed
-            formats.write(results, path, missing=missing)
+            with self._going_on():
+                formats.write(results, path, missing=missing)
         last = [table.summary(results, seconds, interrupted=stopped, left_out=left_out, unusable=len(unusable))]
         if said := table.scores(results):
             last.insert(0, Text(said))
         if self.wanted.tables and outcomes:
             for line in last:
                 self.out.print(line, soft_wrap=True)
-        self._write_results(outcomes, results, last)
+        with self._going_on():
+            self._write_results(outcomes, results, last)
         wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
         if wanted and (text := github.to_text(results, missing)):
             self.err.file.write(f"{text}\n")
+        if problems := self._unwritten:
+            self._unwritten = []
+            kind = next((type(one) for one in problems if isinstance(one, InputError)), type(problems[0]))
+            raise kind("; ".join(map(str, problems)))
 
     def _write_results(self, outcomes: Sequence[SpecOutcome], results: Sequence[Result], last: Sequence[Text]) -> None:
         output = self.wanted.output
@@ -177,8 +195,8 @@ class RunOutput:
         """What was raised: what a user can mend, and what is a defect."""
         debug, defects = self.wanted.debug, 0
         for name, error in outcome.failures:
-            if isinstance(error, EqspecError):
-                text = Text.assemble(("error", "bold red"), f" in {outcome.name}, {name}: {error}")
+            if (what := explained(error)) is not None:
+                text = Text.assemble(("error", "bold red"), f" in {outcome.name}, {name}: {what}")
                 self.err.print(text, soft_wrap=True)
                 continue
             defects += 1

@@ -15,6 +15,8 @@ from eqspec.report.printable import harmless
 
 _LABEL = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
 _HANGING = 2
+_NARROWEST, _UNKNOWN = 20, 80
+"""The fewest columns that are printed on, and how many there are where COLUMNS says that there are none."""
 _LEAST = 20
 """The fewest columns into which words are still wrapped."""
 
@@ -29,6 +31,8 @@ class Terminal(Console):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"highlight": False, "markup": False, "emoji": False, **options})
+        if self.width < _NARROWEST:  # rich prints nothing at all on no columns, as COLUMNS=0 says
+            self.width = _NARROWEST if self.width > 1 else _UNKNOWN
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As rich prints, and prose between words."""

@@ -19,7 +19,9 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
@@ -43,6 +45,7 @@ from eqspec.vnnlib.writing import Side, network_name, networks_apart, one_networ
 
 Array = NDArray[np.float64]
 Target = Literal["vnnlib2", "product-onnx"]
+_LIST = "instances.csv"
 DEFAULT_SECONDS = 300
 SAMPLES = 16
 """Inputs at which a written network is compared with the pair."""
@@ -85,27 +88,45 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
                     f"{task.id}: '{name}' is derived from another network and has no file; write one with {write} and "
                     "declare that"
                 )
-    names = _file_names(tasks)
-    done, rows = [], []
     try:
-        for part in ("vnnlib", "onnx"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-        for task, name in zip(tasks, names, strict=True):
-            made = _pair(task, folder, name) if target == "vnnlib2" else _single(task, folder, name)
-            done.append(made)
-            sidecar = folder / "vnnlib" / f"{name}.task.json"
-            data = {**serialisation.to_json(task), EXPORT: {"inputs": "raw" if made.raw else "normalised"}}
-            text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
-            sidecar.write_text(text + "\n", encoding="utf-8")
-            rows.append(_instance(task, made, target, folder))
-        listed = io.StringIO()
-        csv.writer(listed, lineterminator="\n").writerows(rows)
-        (folder / "instances.csv").write_text(listed.getvalue(), encoding="utf-8")
-        if not any((folder / "onnx").iterdir()):
-            (folder / "onnx").rmdir()
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".exporting-") as name:  # whole, or what was there stays
+            stage = Path(name)
+            done = [_moved(made, stage, folder) for made in _written(tasks, target, stage)]
+            listed = io.StringIO()
+            rows = [_instance(task, made, target, folder) for task, made in zip(tasks, done, strict=True)]
+            csv.writer(listed, lineterminator="\n").writerows(rows)
+            (stage / _LIST).write_text(listed.getvalue(), encoding="utf-8")
+            for file in (*stage.glob("*/*"), stage / _LIST):
+                place = folder / file.relative_to(stage)
+                place.parent.mkdir(exist_ok=True)
+                file.replace(place)
     except OSError as error:
-        raise unwritten(error.filename or folder, error) from None
+        raise unwritten(folder, error) from None
     return done
+
+
+def _written(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported]:
+    """Write all tasks, without the list of them, to a folder that is empty."""
+    done = []
+    for part in ("vnnlib", "onnx"):
+        (folder / part).mkdir()
+    for task, name in zip(tasks, _file_names(tasks), strict=True):
+        made = _pair(task, folder, name) if target == "vnnlib2" else _single(task, folder, name)
+        done.append(made)
+        data = {**serialisation.to_json(task), EXPORT: {"inputs": "raw" if made.raw else "normalised"}}
+        text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
+        (folder / "vnnlib" / f"{name}.task.json").write_text(text + "\n", encoding="utf-8")
+    return done
+
+
+def _moved(made: Exported, stage: Path, folder: Path) -> Exported:
+    """The same with the paths that its files will have."""
+    file, *networks = (
+        folder / path.relative_to(stage) if path.is_relative_to(stage) else path
+        for path in (made.property, *made.networks)
+    )
+    return replace(made, property=file, networks=tuple(networks))
 
 
 def _file_names(tasks: Sequence[Task]) -> list[str]:

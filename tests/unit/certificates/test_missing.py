@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
 from eqspec.api import Report
 from eqspec.certificates import Auditor, Certifier
+from eqspec.certificates.auditor import Answer
 from eqspec.certificates.proof_construction import ProofConstruction
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
@@ -40,9 +42,12 @@ def task(tmp_path: Path) -> Task:
 
 
 @needs_full
-def test_a_full_disk_leaves_no_certificate_and_no_part(task: Task, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_certificate_and_no_part(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / NAME).write_text("of an earlier run")
-    (tmp_path / (NAME + ".part")).symlink_to(FULL)
+    monkeypatch.setattr("eqspec.certificates.writer.token_hex", lambda _: "token")
+    (tmp_path / (NAME + ".token.part")).symlink_to(FULL)
     result, made = certify(task, tmp_path)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
@@ -50,6 +55,27 @@ def test_a_full_disk_leaves_no_certificate_and_no_part(task: Task, tmp_path: Pat
     assert "No space left" in made.reason
     assert (result.certificate, result.uncertified) == (None, made.reason)
     assert made_in(tmp_path) == []
+
+
+def test_two_runs_at_once_do_not_write_into_each_other(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run begins and ends a certificate of the same name while this one is audited."""
+    ask, asked = Auditor.ask, []
+
+    def meanwhile(auditor: Auditor, part: Path, *more: Any, **how: Any) -> Answer:
+        asked.append(part)
+        if len(asked) == 1:
+            with monkeypatch.context() as context:
+                context.setattr(Auditor, "ask", ask)
+                assert certify(task, tmp_path)[0].certificate is not None
+        return ask(auditor, part, *more, **how)
+
+    monkeypatch.setattr(Auditor, "ask", meanwhile)
+    result, made = certify(task, tmp_path)
+    assert made is not None
+    assert (made.reason, result.certificate) == (None, str(tmp_path / NAME))
+    assert made_in(tmp_path) == [NAME]
 
 
 def test_weights_in_other_files_are_the_reason_and_what_to_do_is_said(task: Task, tmp_path: Path) -> None:
@@ -149,15 +175,16 @@ def test_an_answer_that_nobody_waited_for_is_not_taken_for_another(
 
 @needs_full
 def test_the_command_says_so_and_ends_with_a_code_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = str(SPECS / "tiny" / "tiny.eqspec")
     ask = ["check", spec, "--certify", str(tmp_path), "--format", "json", "--select", "raised_right"]
+    monkeypatch.setattr("eqspec.certificates.writer.token_hex", lambda _: "token")
     assert main(ask) == ExitCode.AS_EXPECTED
     (result,) = json.loads(capsys.readouterr().out)
     assert result["certificate"] == str(tmp_path / "raised_right.eqcert")
     assert result["uncertified"] is None
-    (tmp_path / "raised_right.eqcert.part").symlink_to(FULL)
+    (tmp_path / "raised_right.eqcert.token.part").symlink_to(FULL)
     assert main(ask) == ExitCode.NOT_CERTIFIED
     said = capsys.readouterr()
     (result,) = json.loads(said.out)

@@ -233,12 +233,13 @@ def test_specs_called_alike_do_not_write_over_each_other(tmp_path: Path, capsys:
 
 
 def test_a_missing_certificate_is_missed_whatever_other_specs_call_their_checks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (write_spec(tmp_path, HOLDS, name) for name in ("a.eqspec", "b.eqspec"))
     proofs = tmp_path / "proofs"
     proofs.mkdir()
-    (proofs / "good.eqcert.part").mkdir()  # the first cannot be written
+    monkeypatch.setattr("eqspec.certificates.writer.token_hex", lambda _: "token")
+    (proofs / "good.eqcert.token.part").mkdir()  # the first cannot be written
     code, _, err = run(capsys, "check", first, second, "--certify", proofs)
     assert code == ExitCode.NOT_CERTIFIED
     assert f"no certificate of {first}: good: " in err

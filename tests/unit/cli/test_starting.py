@@ -1,4 +1,4 @@
-"""Signals that come while the command is still being imported, at every stage of that, for every command.
+"""Signals that come while a command is still being imported, at every stage of that, or at its very end.
 
 `-X importtime` makes the interpreter write a line for each module that was imported, so a signal is sent at a stage and
 not at a time. What the interpreter does before it comes to eqspec is not ours.
@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,21 @@ def test_every_stage_of_one_command(number: signal.Signals, tmp_path: Path) -> N
             assert (code, said.strip()) in ((CODES[number], ""), (CODES[number], "Interrupted."))
         reached += sent
     assert reached >= 5
+
+
+def test_signals_at_the_end_leave_a_code_of_ours() -> None:
+    """While the interpreter is taken down too."""
+    for turn in range(3):
+        words = [sys.executable, "-m", "eqspec", "schema", "task"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.read(1)
+            while process.poll() is None:
+                process.send_signal(list(CODES)[turn % 2])
+                time.sleep(0.01)
+            assert process.returncode in (0, *CODES.values())
+            assert process.stderr is not None
+            assert process.stderr.read() in ("", "Interrupted.\n")
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:

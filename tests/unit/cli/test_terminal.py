@@ -186,3 +186,12 @@ def test_every_encoding_will_do(arguments: list[str], settings: dict[str, str], 
     assert run.returncode in (0, 1, 2)
     if "json" in arguments and run.returncode != 2:
         assert isinstance(json.loads(run.stdout.decode(settings.get("PYTHONIOENCODING", "ascii"))), list)
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-3", "12"])
+def test_something_is_printed_on_the_narrowest_terminal(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    terminal = Terminal(file=io.StringIO())
+    terminal.print(Text("decides  equivalent", no_wrap=True))
+    assert isinstance(terminal.file, io.StringIO)
+    assert terminal.file.getvalue() == "decides  equivalent\n"

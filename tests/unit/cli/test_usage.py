@@ -41,6 +41,8 @@ def test_a_misspelt_command_is_guessed(command: str, capsys: pytest.CaptureFixtu
         ),
         (["check", "a", "--format", "humna"], "argument --format: there is no 'humna', did you mean human?"),
         (["check", "a", "--format", "xyz"], "there is no 'xyz'; choose from human, json, jsonl"),
+        (["check", "a", "--timeout", "5s"], "argument --timeout: '5s' is not a number; give 5; see"),
+        (["check", "a", "--threads", "1.5"], "argument --threads: '1.5' is not a whole number; see"),
         (["--verison"], "eqspec: error: there is no option --verison, did you mean --version?"),
         (["verify", "a", "b", "c"], "'c' is too much"),
         (["inspect", "a", "--zzz"], "there is no option --zzz; see 'eqspec inspect --help'"),

@@ -14,8 +14,8 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load, show
 from eqspec.compile import Made, load_derived
 from eqspec.errors import InputError, SpecError
-from eqspec.networks.deriving import Integers
-from eqspec.networks.deriving import export as write_network
+from eqspec.networks.deriving import Integers, exported
+from eqspec.report.atomic_file import write_source
 from eqspec.report.numbers import plural
 from eqspec.vnnlib.exporting import Target, export
 
@@ -81,8 +81,8 @@ def _write_network(arguments: argparse.Namespace, out: Console, err: Console) ->
         return ExitCode.BAD_INPUT
     if arguments.output.is_dir():
         raise InputError(f"{arguments.output} is a folder; give the file to write, such as {_example(made)}")
-    for path in write_network(made.reference, made.precision, made.rows, arguments.output):
-        out.print(Text(str(path), no_wrap=True), soft_wrap=True)
+    write_source(arguments.output, exported(made.reference, made.precision, made.rows))
+    out.print(Text(str(arguments.output), no_wrap=True), soft_wrap=True)
     err.print(Text(f"wrote {arguments.network}: {made.network.source}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED
 

@@ -12,7 +12,7 @@ from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import InputError, SpecError
-from eqspec.report.atomic_file import write_spec
+from eqspec.report.atomic_file import write_source
 from eqspec.vnnlib.importing import import_query
 from eqspec.vnnlib.reading import read_file
 
@@ -75,6 +75,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     if output is None:
         out.file.write(made.text)
         return ExitCode.AS_EXPECTED
-    write_spec(output, made.text)
+    write_source(output, made.text.encode())
     err.print(Text(f"wrote {output}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED

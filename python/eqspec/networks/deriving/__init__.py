@@ -3,13 +3,13 @@
 `precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file
 with quantisers: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
 `calibration` the ranges of values, `scales` what follows from them, `quantised_graph` where quantisers stand, in the
-nodes of `quantiser_nodes`. `exporting` writes files for others. What makes networks is imported when one is made.
+nodes of `quantiser_nodes`. `hls4ml_configuration` has what hls4ml is told. What makes networks is imported when one is
+made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,22 +53,21 @@ def calibrate(network: Network, rows: NDArray[np.float64]) -> Ranges:
     return integers.calibrate(network, rows)
 
 
-def export(
-    network: Network, precision: Precision, calibration: NDArray[np.float64] | Ranges | None, path: Path
-) -> list[Path]:
-    """Write what `derive` gives of the same arguments to a file, for those who deploy it; the files that were written.
+def exported(network: Network, precision: Precision, calibration: NDArray[np.float64] | Ranges | None) -> bytes:
+    """The file of what `derive` gives of the same arguments, for those who deploy it.
 
     `Integers` become an ONNX file, which is the derived network when it is read. Fixed-point types become a
-    configuration of hls4ml (see `exporting`).
+    configuration of hls4ml.
 
-    Raises DerivationError as `derive` does, and where the file cannot be written.
+    Raises DerivationError as `derive` does.
     """
-    from eqspec.networks.deriving.exporting import write_configuration, write_integers
+    from eqspec.networks.deriving.hls4ml_configuration import configuration
 
     derived = derive(network, precision, calibration)
     if isinstance(precision, FixedPointFormat):
-        return write_configuration(derived, precision, path)
-    return write_integers(derived, path)
+        return configuration(derived, precision).encode()
+    assert derived.content is not None
+    return derived.content
 
 
-__all__ = ["FixedPointFormat", "Integers", "Precision", "Ranges", "calibrate", "derive", "export"]
+__all__ = ["FixedPointFormat", "Integers", "Precision", "Ranges", "calibrate", "derive", "exported"]

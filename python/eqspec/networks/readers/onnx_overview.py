@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx
 
+from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion import EXPANDED
 from eqspec.networks.operators import OPERATORS, QUANTISING
@@ -42,6 +43,9 @@ def overview(path: str) -> Overview:
     """Look into an ONNX file; NetworkError if it is none."""
     try:
         model = onnx.load(path, load_external_data=False)
+    except OSError as error:
+        cause = f"cannot be read ({error.strerror or error})"
+        raise NetworkError(path, cause, fix="check the path and its permissions") from error
     except Exception as error:  # protobuf raises what it likes
         raise foreign_files.refusal(path, _content(path), f"not an ONNX model ({error})") from error
     graph = model.graph

@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import eqspec
 from eqspec.networks import Network, as_network, read_network
-from eqspec.networks.deriving import FixedPointFormat, derive, export
+from eqspec.networks.deriving import FixedPointFormat, derive, exported
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from unit.networks.deriving.test_fixed_point import chain
 from unit.networks.firmware.simulation import compiled
@@ -86,7 +86,7 @@ def test_dense_layers_are_what_hls4ml_makes_of_them(tmp_path: Path) -> None:
     network = chain(5, 4, 6, 5, 3)
     projects = {}
     for name, types in TYPES.items():
-        (config,) = export(network, types, None, tmp_path / f"{name}.yml")
+        (config := tmp_path / f"{name}.yml").write_bytes(exported(network, types, None))
         projects[name] = _of_chain(tmp_path / name, network, config), derive(network, types)
     for name, (place, derived) in projects.items():
         result = eqspec.verify(read_network(place), derived, [-1e4] * 4, [1e4] * 4, eqspec.Epsilon(0.0))
@@ -112,7 +112,7 @@ def test_a_convolution_is_what_hls4ml_makes_of_it(tmp_path: Path) -> None:
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
     model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     network, types = as_network(model), FixedPointFormat(_OF(12, 5), accumulators=_OF(14, 7))
-    (config,) = export(network, types, None, tmp_path / "types.yml")
+    (config := tmp_path / "types.yml").write_bytes(exported(network, types, None))
     layers = [
         _layer("InputLayer", "inputs", batch_input_shape=[None, 4, 5, 2]),
         _layer(
@@ -129,7 +129,7 @@ def test_a_convolution_is_what_hls4ml_makes_of_it(tmp_path: Path) -> None:
 
 
 def test_the_configuration_says_every_type(tmp_path: Path) -> None:
-    (config,) = export(chain(1, 2, 2), TYPES["all"], None, tmp_path / "types.yml")
+    (config := tmp_path / "types.yml").write_bytes(exported(chain(1, 2, 2), TYPES["all"], None))
     read = yaml.safe_load(config.read_text())["HLSConfig"]
     assert read["Model"]["Precision"] == {
         "default": "ap_fixed<12,5>",

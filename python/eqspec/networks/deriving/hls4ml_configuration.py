@@ -1,9 +1,6 @@
-"""A derived network for those who deploy it: an ONNX file with quantisers, or the types for hls4ml.
+"""The configuration of hls4ml for a network in fixed point, for those who deploy it.
 
-Integers: the file is the one that the derived network was read from. With 4, 8 and 16 bits onnxruntime runs it, with
-others its quantisers are those of QONNX.
-
-Fixed point: hls4ml makes its C++ from the float model and a configuration. The one written here gives types to kinds of
+hls4ml makes its C++ from the float model and a configuration. The one written here gives types to kinds of
 numbers instead of layers, as all layers have the same, so it fits the model under whatever names its layers have. It
 says all types that matter; hls4ml infers none. A layer has to hold its bias, as in models of Keras and PyTorch. From
 ONNX, hls4ml makes a layer of its own of every bias, which assigns what the layer gives to a type once more.
@@ -11,9 +8,6 @@ ONNX, hls4ml makes a layer of its own of every bias, which assigns what the laye
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from eqspec.errors import DerivationError
 from eqspec.networks.deriving.precision import FixedPointFormat
 from eqspec.networks.network import Network
 
@@ -21,19 +15,8 @@ _VARIABLES = {"weight": "weights", "bias": "biases", "accum": "accumulators", "r
 """What hls4ml calls a kind of numbers, with our role of it."""
 
 
-def write_integers(derived: Network, path: Path) -> list[Path]:
-    """Write the file of a network in integers."""
-    assert derived.content is not None
-    return [_written(derived, path, derived.content)]
-
-
-def write_configuration(derived: Network, types: FixedPointFormat, path: Path) -> list[Path]:
-    """Write the configuration of hls4ml for a network in fixed point."""
-    return [_written(derived, path, configuration(derived, types).encode())]
-
-
 def configuration(derived: Network, types: FixedPointFormat) -> str:
-    """The configuration as YAML."""
+    """The configuration of hls4ml for a network in fixed point, as YAML."""
     of = types.roles
     lines = [
         f"# {' '.join(derived.source.rpartition('/')[2].split())}: types for hls4ml, written by eqspec. In Python,",
@@ -53,12 +36,3 @@ def configuration(derived: Network, types: FixedPointFormat) -> str:
         *(f"    {kind}: {{Precision: {{result: '{of['inputs'].text}'}}}}" for kind in ("Input", "InputLayer")),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _written(derived: Network, path: Path, content: bytes) -> Path:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        message = f"{path} cannot be written ({error.strerror or error})"
-        raise DerivationError(derived.source, message, fix="check the path and its permissions") from error
-    return path
