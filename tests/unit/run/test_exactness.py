@@ -59,7 +59,7 @@ def test_a_guard_that_no_point_of_a_grid_meets_makes_a_proof_vacuous(seed: int) 
         assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous), claim
 
 
-@pytest.mark.parametrize("margin, vacuous", [(2, False), (3, True)])
+@pytest.mark.parametrize(("margin", "vacuous"), [(2, False), (3, True)])
 def test_what_grids_prove_is_vacuous_where_a_search_says_so(margin: int, *, vacuous: bool) -> None:
     """More cells than are run, so that forms over integers prove the claim."""
     wide = Quantiser(2.0**-18, -(1 << 19), 1 << 19, Rounding.HALF_UP)
