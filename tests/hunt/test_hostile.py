@@ -12,7 +12,7 @@ from conformance.judging import audited
 from eqspec.audit import Refused
 from eqspec.audit.witness import values_at
 from eqspec.networks import read_network
-from eqspec.property import Epsilon, Margin, Property
+from eqspec.property import Epsilon, Linear
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.verdict import Verdict
@@ -45,16 +45,15 @@ def test_what_is_constant_where_it_has_a_value_has_none_elsewhere(
         assert few.run(task(network, network, Epsilon(1), [low], [2], space=space(1, 1))).verdict is verdict
 
 
-@pytest.mark.parametrize("claim", [Epsilon(1), Margin(1)])
-def test_a_search_of_a_single_point(claim: Property, tmp_path: Path) -> None:
-    """No input is free, so nothing goes backwards through a smooth function to any."""
-    nodes = (Node("Exp", (0,)), Node("Sin", (2,)), Node("Mul", (2, 3)), Node("Tanh", (4,)))
-    other = (*nodes[:-1], Node("Atan", (4,)))
-    for name, inner in (("f", nodes), ("g", other)):
-        write(tmp_path / f"{name}.onnx", Expression(2, inner, (5, 4)), np.random.default_rng(0))
-    f, g = (read_network(tmp_path / f"{name}.onnx") for name in "fg")
-    found = Searching(Options(threads=1, boxes=20)).run(task(f, g, claim, [1, 1], [1, 1], space=space(2, 2)))
-    assert found.verdict is Verdict.EQUIVALENT
+def test_a_search_of_a_single_point(tmp_path: Path) -> None:
+    """No input is free, so nothing goes backwards through a jump to any."""
+    nodes = (Node("Round", (1,)), Node("Div", (0, 1)), Node("Greater", (3, 2)))
+    write(tmp_path / "f.onnx", Expression(2, nodes, (4, 2)), np.random.default_rng(0))
+    network, half = read_network(tmp_path / "f.onnx"), Fraction(1, 2)
+    for bound, broken in ((1, False), (-1, True)):
+        asked = task(network, network, Linear((1, 0), (0, 0), bound), [half] * 2, [half] * 2, space=space(2, 2))
+        found = Searching(Options(threads=1, boxes=20)).run(asked)
+        assert (found.verdict is Verdict.DIFFERENT) is broken
 
 
 def test_the_evaluator_knows_where_jumps_belong() -> None:
