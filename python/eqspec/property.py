@@ -96,6 +96,8 @@ class NeverSaturates:
 
 Decision: TypeAlias = Top1 | Margin | Confidence
 """The claims about which class a network decides for. They are unchanged by what keeps the order of the scores."""
+Guarded: TypeAlias = Margin | Confidence
+"""The claims that say something only where a guard is met, and nothing at all, vacuously, where nothing meets it."""
 Comparison: TypeAlias = Epsilon | Linear
 """The claims that compare output values. They depend on what the outputs are: logits or probabilities."""
 Containment: TypeAlias = NeverWraps | NeverSaturates

@@ -190,7 +190,7 @@ def resize(g: Builder) -> None:
     if g.chance(0.5):
         last = [g.constant(np.array([factors[a] for a in axes], np.float32))]
     else:
-        sizes = [max(1, int(shape[a] * factors[a])) for a in axes]
+        sizes = [max(1, int(shape[a] * factors[a]) if g.chance(0.6) else g.whole(1, 2 * shape[a] + 1)) for a in axes]
         last = [None, g.constant(np.array(sizes, np.int64))]  # type: ignore[list-item]
         if g.opset < 13:
             last[0] = g.constant(np.zeros(0, np.float32))

@@ -28,7 +28,7 @@ from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
 from eqspec.spec.derivations import source
-from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.region_terms import DataOf, RowsOf, Terms
@@ -78,6 +78,7 @@ class TaskExpansion:
         scope = Scope(facts.binding.module, self.spec.values, check=True)
         frame = _Frame(facts, _space(facts, scaler), scaler, scope, _budget(facts.costs))
         points = facts.points()
+        self._mention_idle_expectations(facts, points, scope)
         if facts.search is not None:
             finds = [find for point in points for find in self._searches(frame, point)]
             self._mention_size(facts, len(finds), len(points))
@@ -90,6 +91,19 @@ class TaskExpansion:
                     break
         self._mention_size(facts, len(tasks), len(points))
         return tasks, []
+
+    def _mention_idle_expectations(self, facts: CheckFacts, points: Sequence[Mapping[str, Form]], scope: Scope) -> None:
+        """W318 where no point of the sweeps meets the condition of an expectation."""
+        if facts.search is not None:  # whose variable has no value yet
+            return
+        for clause in facts.expectations:
+            condition = clause.condition
+            if condition is not None and all(
+                values.holds(condition, scope.with_locals(point)) is False for point in points
+            ):
+                message = f"no task of check '{facts.name}' is expected to be '{clause.verdict}': this is never so"
+                hint = "compare with values that the variables take, or leave the clause out"
+                self.findings.add(warning("W318", message, condition.span, help=hint))
 
     def _mention_size(self, facts: CheckFacts, total: int, points: int) -> None:
         if total > MANY_TASKS:

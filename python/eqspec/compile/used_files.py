@@ -2,7 +2,8 @@
 
 A spec that cannot be read whole names what its readable declarations name. Every text of a spec counts as a path, also
 one that names something else, such as an output of a network: a path at which there is nothing costs nothing. So does
-what a path amounts to that is written as an expression, `models + "/pruned.onnx"`, with the params that are given.
+what a path amounts to that is written as an expression, `models + "/pruned.onnx"`, with the params that are given, and
+what a formal parameter of a region is given, which its path may be.
 """
 
 from __future__ import annotations
@@ -56,15 +57,15 @@ def _texts(value: object, scope: Scope) -> Iterator[str]:
         for field in fields(value):
             inner = getattr(value, field.name)
             yield from _texts(inner, scope)
-            if field.name == "path" and (path := _path(inner, scope)) is not None:
-                yield path
+            written = (inner,) if field.name == "path" else inner if field.name == "arguments" else ()
+            yield from (path for one in written if (path := _path(one, scope)) is not None)
     elif isinstance(value, tuple):
         for item in value:
             yield from _texts(item, scope)
 
 
 def _path(written: ast.Expression, scope: Scope) -> str | None:
-    """What a path amounts to; None where that is wrong, or depends on a formal parameter."""
+    """What a path amounts to; None where that is no text, or is a formal parameter."""
     try:
         found = values.text(written, scope)
     except Fault:

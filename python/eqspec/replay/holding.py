@@ -19,6 +19,7 @@ from eqspec.property import (
     Confidence,
     Decision,
     Epsilon,
+    Guarded,
     Linear,
     Margin,
     NeverSaturates,
@@ -72,18 +73,43 @@ def _within_bound(claim: Linear, reference: Sequence[Enclosure], candidate: Sequ
     return value < bound if claim.strict else value <= bound
 
 
+def asks_nothing(claim: Decision, reference: Sequence[Enclosure], *, lowest_wins: bool = False) -> bool:
+    """Whether the guard of a claim is met by no outputs in the enclosures; False where that is not known."""
+    scores = turned(reference) if lowest_wins else reference
+    return not any(_may_decide(claim, scores, kept) for kept in range(len(scores)))
+
+
+def likely_met(claim: Guarded, reference: Array, *, lowest_wins: bool = False) -> bool:
+    """Whether floats (O, N) meet the guard of a claim at some of N points, by more than they round; no proof."""
+    scores = -reference if lowest_wins else reference
+    if not scores.size:
+        return False
+    best = scores.max(axis=0)
+    if isinstance(claim, Margin):
+        lead = best - np.sort(scores, axis=0)[-2] if len(scores) > 1 else np.full_like(best, np.inf)
+        return bool((lead >= float(exact(claim.margin)) * (1 + 1e-9)).any())
+    with np.errstate(all="ignore"):
+        confidence = 1.0 / np.exp(scores - best).sum(axis=0)
+    return bool((confidence >= float(exact(claim.delta)) * (1 + 1e-9)).any())
+
+
 def _same_class(claim: Decision, reference: Sequence[Enclosure], candidate: Sequence[Enclosure]) -> bool:
     """Every class that f may decide for, as the claim asks, is a maximum of g for certain."""
-    margin = max(exact(claim.margin), Fraction(0)) if isinstance(claim, Margin) else Fraction(0)
-    for kept, (_, high) in enumerate(reference):
-        others = [low for index, (low, _) in enumerate(reference) if index != kept]
-        if any(high - low < margin for low in others):
-            continue
-        if isinstance(claim, Confidence) and sure_of_less(reference, kept, exact(claim.delta)):
-            continue
-        if any(top > candidate[kept][0] for index, (_, top) in enumerate(candidate) if index != kept):
+    for kept in range(len(reference)):
+        if _may_decide(claim, reference, kept) and any(
+            top > candidate[kept][0] for index, (_, top) in enumerate(candidate) if index != kept
+        ):
             return False
     return True
+
+
+def _may_decide(claim: Decision, reference: Sequence[Enclosure], kept: int) -> bool:
+    """Whether f may decide for a class, and meet the guard."""
+    margin = max(exact(claim.margin), Fraction(0)) if isinstance(claim, Margin) else Fraction(0)
+    high = reference[kept][1]
+    if any(high - low < margin for index, (low, _) in enumerate(reference) if index != kept):
+        return False
+    return not (isinstance(claim, Confidence) and sure_of_less(reference, kept, exact(claim.delta)))
 
 
 def surely(claim: Property, reference: Ends, candidate: Ends, *, lowest_wins: bool = False) -> NDArray[np.bool_]:

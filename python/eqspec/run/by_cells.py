@@ -29,8 +29,8 @@ from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.grain import grain
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS
-from eqspec.property import Containment, NeverWraps
-from eqspec.replay.holding import holds, surely
+from eqspec.property import Containment, Guarded, NeverWraps
+from eqspec.replay.holding import asks_nothing, holds, likely_met, surely
 from eqspec.replay.replay import Replay
 from eqspec.replay.violation import Enclosure
 from eqspec.run.by_grids import region_of
@@ -46,11 +46,15 @@ _MOST_ALONE = 1 << 12
 
 @dataclass(frozen=True)
 class Decided:
-    """The outcome of evaluating every cell: proved, or a witness, or neither; and how many cells there are."""
+    """The outcome of evaluating every cell: proved, or a witness, or neither; and how many cells there are.
+
+    `vacuous` says of a proof that no cell meets the guard of the claim.
+    """
 
     cells: int | None
     proved: bool = False
     witness: Witness | None = None
+    vacuous: bool = False
 
     @property
     def settled(self) -> bool:
@@ -84,7 +88,35 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
             certain = certain and alone <= _MOST_ALONE and _holds_at(task, point)
             if not certain and alone > _MOST_ALONE:
                 return Decided(cells.count)
-    return Decided(cells.count, proved=certain)
+    vacuous = certain and _asks_nothing(task, run[0], some, check)
+    return Decided(cells.count, proved=certain, vacuous=vacuous)
+
+
+def _asks_nothing(task: Task, reference: _Run, some: int, check: Callable[[], None]) -> bool:
+    """Whether the guard of the claim is met in no cell; `some` cells are evaluated together."""
+    claim = task.property
+    if not isinstance(claim, Guarded):
+        return False
+    turned, alone, cells = task.space.decide == "min", 0, reference.cells
+    for start in range(0, cells.count, some):
+        chosen = cells.choices(start, min(start + some, cells.count))
+        values, unsure = reference(chosen)
+        if likely_met(claim, values.value[:, ~unsure], lowest_wins=turned):
+            return False
+        outputs = np.concatenate([*values.ends(), unsure[None]])
+        for place in np.sort(np.unique(outputs, axis=1, return_index=True)[1]).tolist():
+            check()
+            alone += 1
+            if alone > _MOST_ALONE or not _asks_nothing_at(task, claim, cells.point(chosen[:, place].tolist()), turned):
+                return False
+    return True
+
+
+def _asks_nothing_at(task: Task, claim: Guarded, point: Sequence[Fraction], turned: bool) -> bool:
+    try:
+        return asks_nothing(claim, task.reference.evaluate_exact(point), lowest_wins=turned)
+    except (UndefinedError, OverflowError):
+        return False
 
 
 _known: WeakKeyDictionary[Network, tuple[InputSteps, CertainProgram]] = WeakKeyDictionary()
@@ -158,7 +190,7 @@ class _Run:
             if id(numbers) not in nearest:
                 nearest[id(numbers)] = _in_floats(numbers)
             self._inputs[place, : len(numbers)], self._off[place, : len(numbers)] = nearest[id(numbers)]
-        self._given, self._steps, self._cells = _tables(steps, cells), steps, cells
+        self._given, self._steps, self.cells = _tables(steps, cells), steps, cells
         whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
         reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
         self._needed = any(number not in whole for number in reading)
@@ -176,7 +208,7 @@ class _Run:
 
     @cached_property
     def _types(self) -> list[tuple[bool, int, NDArray[np.bool_]]]:
-        return _types(self._steps, self._cells)
+        return _types(self._steps, self.cells)
 
     def _at(self, chosen: NDArray[np.intp]) -> Values:
         """The inputs, as far as anything reads them that is not given."""

@@ -37,8 +37,15 @@ def decided(
     if not cells.settled and (cells.cells or 0) > FEW_CELLS:
         cells = by_cells(task, replay, check)
     if cells.proved:
+        seconds = perf_counter() - began
         return describe(
-            task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=cells.cells, certified_fraction=1.0
+            task,
+            options,
+            Verdict.EQUIVALENT,
+            seconds,
+            boxes=cells.cells,
+            certified_fraction=1.0,
+            vacuous=cells.vacuous,
         )
     found = cells.witness
     if found is None and needed and known is not None:

@@ -3,7 +3,8 @@
 `decide` is asked first of every task. What it answers is a theorem or a replayed witness like any other; None hands the
 task to the search. It must never take long without asking `stop`.
 
-First the grids of both networks (`by_grids`), then, if the region has few enough cells, all of them (`by_cells`); and
+First the grids of both networks (`by_grids`), then, if the region has few enough cells, all of them (`by_cells`), of
+which a single point is one; and
 where a claim is one that no bound can prove, equality or a type that is not left, inputs that break it are looked for
 (`exact_search`).
 """
@@ -80,4 +81,5 @@ def _promising(task: Task) -> bool:
     """Whether exact integers are likely to decide the task, and quickly."""
     networks = (task.reference, task.candidate)
     small = sum(network.products for network in networks) <= _MOST_PRODUCTS
-    return small and (bool(task.lattices) or any(quantised(network) for network in networks))
+    point = task.lower_exact == task.upper_exact
+    return small and (point or bool(task.lattices) or any(quantised(network) for network in networks))

@@ -14,9 +14,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.networks.containment import quantised
-from eqspec.property import Containment, validate
+from eqspec.property import Containment, Guarded, validate
+from eqspec.replay.holding import likely_met
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
@@ -34,7 +37,7 @@ from eqspec.run.nearly import nearly
 from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.pairs import Pairs
-from eqspec.run.random_inputs import largest_output, sample
+from eqspec.run.random_inputs import inputs_of, largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.run.rounding import with_reason
 from eqspec.tasks.result import Nearly, Result
@@ -43,6 +46,8 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
+_VACUITY_SECONDS, _VACUITY_SHARE = 2.0, 0.1
+"""How long it is looked whether a proof by integers says anything: seconds, and a share of the time of the task."""
 _BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
 
 
@@ -114,9 +119,31 @@ class Runner:
             settled = decide(task, options, self.replay(task), stop)
         except KeyboardInterrupt:
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.INTERRUPTED)
-        if settled is None or options.certifier is None:
+        if settled is None:
+            return None
+        claim = task.property
+        if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous and isinstance(claim, Guarded):
+            settled = replace(settled, vacuous=self._holds_for_nothing(task, claim, stop, options))
+        if options.certifier is None:
             return settled
         return options.certifier.certify(task, settled, options.seconds_of_writing(task))
+
+    def _holds_for_nothing(self, task: Task, claim: Guarded, stop: Callable[[], bool] | None, options: Options) -> bool:
+        """Whether a search proves that nothing in the region meets the guard of a claim.
+
+        The reference is asked about itself: the claim holds then, and what is left to find out is whether it says
+        anything.
+        """
+        turned = task.space.decide == "min"
+        with np.errstate(all="ignore"):  # a look at some inputs in floats, which proves nothing
+            scores = task.reference.evaluate(inputs_of(task)).T
+        if likely_met(claim, scores, lowest_wins=turned):
+            return False
+        alone = replace(task, candidate=task.reference, candidate_takes_raw=task.reference_takes_raw)
+        timeout = task.budget.timeout if options.timeout is None else options.timeout
+        seconds = _VACUITY_SECONDS if timeout is None else min(_VACUITY_SECONDS, _VACUITY_SHARE * timeout)
+        brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
+        return self._search(alone, None, stop, brief, EarlierSearch()).vacuous
 
     def kept(self, task: Task) -> Result | None:
         """The result that the cache holds for a task; nothing is searched. None for tasks decided before any search.

@@ -88,4 +88,5 @@ CODES: dict[str, str] = {
     "W315": "features of a table that hardly vary",
     "W316": "a confidence of what has been through a Softmax already",
     "W317": "a network that answers no numbers in onnxruntime",
+    "W318": "an expectation whose condition never holds",
 }

@@ -58,8 +58,8 @@ _FIX = "give an ONNX file of a single sample that ends in the scores, without So
 class Exported:
     """What was written for a task.
 
-    `deviation` is the largest difference seen between a written network and ours; with `raw` the property has its
-    inputs in raw units.
+    `deviation` is the largest difference seen between a written network and ours, None where nothing could be compared;
+    with `raw` the property has its inputs in raw units.
     """
 
     task: str
@@ -193,7 +193,9 @@ def _pair(task: Task, folder: Path, name: str) -> Exported:
     text = networks_apart(task, sides, like)
     file = folder / "vnnlib" / f"{name}.vnnlib"
     file.write_text(text, encoding="utf-8")
-    return Exported(task.id, file, tuple(paths), max(deviations, default=None), sides[0].raw)
+    return Exported(
+        task.id, file, tuple(paths), max((d for d in deviations if d is not None), default=None), sides[0].raw
+    )
 
 
 def _usable(network: Network, task: Task) -> bool:
@@ -223,21 +225,28 @@ def _single(task: Task, folder: Path, name: str) -> Exported:
     )
 
 
-def deviation(path: Path, networks: Sequence[Network], rows: Array | None, task: Task) -> float:
+def deviation(path: Path, networks: Sequence[Network], rows: Array | None, task: Task) -> float | None:
     """The largest difference between a written file in onnxruntime and these networks side by side, at random inputs.
 
-    The networks are evaluated in float64, apart from each other, and put through `rows`. RuntimeError if they disagree
-    by more than rounding: the file would ask about other networks.
+    The networks are evaluated in float64, apart from each other, and put through `rows`. Inputs at which either leaves
+    the range of its floats say nothing; None if all do. RuntimeError if they disagree by more than rounding: the file
+    would ask about other networks.
     """
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     kind = np.float32 if session.get_inputs()[0].type == "tensor(float)" else np.float64
-    points = np.random.default_rng(0).uniform(task.lower, task.upper, (SAMPLES, len(task.lower))).astype(kind)
-    expected = np.concatenate([network.evaluate(points.astype(np.float64)) for network in networks], axis=1)
-    scale = max(1.0, float(np.abs(expected).max()))
-    if rows is not None:
-        expected, scale = expected @ rows.T, scale * max(1.0, float(np.abs(rows).sum(axis=1).max()))
-    found = np.array([session.run(None, {"X": point[None]})[0][0] for point in points], np.float64)
-    gap = float(np.abs(found - expected).max())
+    shares = np.random.default_rng(0).random((SAMPLES, len(task.lower)))
+    with np.errstate(all="ignore"):  # what is not finite is left out below
+        points = (task.lower * (1.0 - shares) + task.upper * shares).astype(kind)
+        expected = np.concatenate([network.evaluate(points.astype(np.float64)) for network in networks], axis=1)
+        sizes = np.abs(expected).max(axis=1)
+        if rows is not None:
+            expected, sizes = expected @ rows.T, sizes * max(1.0, float(np.abs(rows).sum(axis=1).max()))
+        found = np.array([session.run(None, {"X": point[None]})[0][0] for point in points], np.float64)
+        finite = np.isfinite(expected).all(axis=1) & np.isfinite(found).all(axis=1) & np.isfinite(sizes)
+        if not finite.any():
+            return None
+        scale = max(1.0, float(sizes[finite].max()))
+        gap = float(np.abs(found - expected)[finite].max())
     if not gap <= TOLERANCE * scale:
         raise RuntimeError(f"{path} computes something else than the networks: off by {gap:.3g} at one input")
     return gap

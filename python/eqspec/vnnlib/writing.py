@@ -199,7 +199,7 @@ def _euclidean(formula: Formula, f: Tensor, g: Tensor) -> str:
     square = -formula.bound
     if (shown := decimals.plain(square)) is not None:
         return f"(assert (> {total} {shown}))"
-    return f"(assert (> (* {square.denominator} {total}) {square.numerator}))"
+    return f"(assert (> (* {square.denominator}.0 {total}) {square.numerator}.0))"
 
 
 def network_name(name: str) -> str:

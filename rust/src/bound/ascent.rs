@@ -53,7 +53,7 @@ impl<T: Real> Backward<'_, T> {
         self.phase_gradient.resize(self.relaxed.phase_constraints.len() * count, T::ZERO);
         // The minimising corner of each functional; X = Y there.
         self.corners.clear();
-        for column in self.inputs.chunks_exact(inputs) {
+        for column in self.inputs.chunks_exact(inputs.max(1)) {
             let ends = self.relaxed.centre.iter().zip(&self.relaxed.radius);
             self.corners.extend(column.iter().zip(ends).map(|(a, (c, r))| *c - if *a >= T::ZERO { *r } else { -*r }));
         }

@@ -167,7 +167,7 @@ impl<T: Real> Backward<'_, T> {
                     Origin::Inputs => &mut all_inputs[..],
                     Origin::Step(j) => live.zeros(j, to, n * count),
                 };
-                for (functional, out) in functionals.iter().zip(out.chunks_exact_mut(n)) {
+                for (functional, out) in functionals.iter().zip(out.chunks_exact_mut(n.max(1))) {
                     let Functional::Neuron { quantity, neuron, negative, .. } = *functional else { continue };
                     if quantity == of {
                         tile.row(neuron, |j, at| out[j] += T::of(sign(negative) * tile.weight[at]));

@@ -223,12 +223,17 @@ def test_files_behind_a_spec(tmp_path: Path) -> None:
         'eqspec 1\nlet table = "rows" + ".csv"\n' + HEADER.replace("mean [10, 20] std [2, 4]", 'from "scaler.json"')[8:]
     )
     path = write_spec(
-        tmp_path, 'include "part.eqspec"\nregion r(r) in plane = ball linf r around rows 0 .. 2 of table', header=header
+        tmp_path,
+        'include "part.eqspec"\nregion r(r) in plane = ball linf r around rows 0 .. 2 of table\n'
+        'param rows = "some.csv"\nregion of(t) in plane = ball linf 1 around rows 0 .. 2 of t\n'
+        "region at in plane = of(rows)",
+        header=header,
     )
     names = {os.path.relpath(file, tmp_path) for file in used_files(path).paths}
     wanted = {"pair.eqspec", "full.onnx", "pruned.onnx", "scaler.json", "part.eqspec", "deep/third.onnx", "rows.csv"}
     assert wanted <= names
     assert tmp_path / "wide" / "third.onnx" in used_files(path, {"d": "wide"}).paths
+    assert tmp_path / "drawn.csv" in used_files(path, {"rows": "drawn.csv"}).paths
 
     model = onnx.load(tmp_path / "full.onnx")
     onnx.save(model, tmp_path / "full.onnx", save_as_external_data=True, location="full.weights", size_threshold=0)

@@ -2,25 +2,27 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 import pytest
 
 import quantised_programs as random_programs
-from eqspec.networks.curves import Curves
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.network import Network
 from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Epsilon, NeverSaturates, Top1
+from eqspec.property import Confidence, Epsilon, Margin, NeverSaturates, Top1
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
 from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Verdict
 from levels import cases
-from small_tasks import space, task
+from small_tasks import network, space, task
 
 
 @pytest.mark.parametrize("seed", range(77))
@@ -36,6 +38,61 @@ def test_regions_with_lattices_are_decided(seed: int) -> None:
     assert result.verdict is (Verdict.DIFFERENT if pair.broken(claim) else Verdict.EQUIVALENT)
     if result.witness is not None:
         assert Replay(given).replay(result.witness.normalised) is not None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_guard_that_no_point_of_a_grid_meets_makes_a_proof_vacuous(seed: int) -> None:
+    """Guards at the largest lead of any point, and a hair above it."""
+    random = np.random.default_rng(seed)
+    first = random_programs.program(random)
+    region = random_programs.region(random, widest=8)
+    pair = cases.on(first, random_programs.written_otherwise(random, first), region, lowest_wins=bool(seed % 2))
+    lead = max(abs(f[-1][1][0] - f[-1][1][1]) for f, _ in pair.values)
+    confidence, hair = Fraction(1 / (1 + exp(-float(lead)))), Fraction(1, 10**12)
+    for claim, vacuous in (
+        (Margin(lead), False),
+        (Margin(lead + hair), True),
+        (Confidence(confidence - hair), False),
+        (Confidence(min(confidence + hair, 1 - hair * hair)), True),
+    ):
+        result = Runner(Options(threads=1)).run(pair.asked(claim))
+        assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous), claim
+
+
+@pytest.mark.parametrize(("margin", "vacuous"), [(2, False), (3, True)])
+def test_what_grids_prove_is_vacuous_where_a_search_says_so(margin: int, *, vacuous: bool) -> None:
+    """More cells than are run, so that forms over integers prove the claim."""
+    wide = Quantiser(2.0**-18, -(1 << 19), 1 << 19, Rounding.HALF_UP)
+    first = Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, Curves.all(wide.curve))
+    last = Step((Term(0, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity")
+    f, g = (Network((first, last), 2, "m", name) for name in "fg")
+    result = Runner(Options(threads=1)).run(task(f, g, Margin(margin), [-1, -1], [1, 1]))
+    assert (result.verdict, result.vacuous, result.boxes) == (Verdict.EQUIVALENT, vacuous, 0)
+
+
+def test_a_single_point_is_a_cell_of_any_network() -> None:
+    """Three scores that are equal: no class has more than a third."""
+    third, hair = Fraction(1, 3), Fraction(1, 10**10)
+    for claim, vacuous in ((Confidence(third), False), (Confidence(third + hair), True)):
+        given = task(network((np.zeros((3, 2)), np.zeros(3))), identical(), claim, [1, 1], [1, 1], space=space(2, 3))
+        result = decide(given, Options(), Replay(given))
+        assert result is not None
+        assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous)
+    nowhere = replace(given, reference=logarithm(), candidate=logarithm(), space=space(1, 1), property=Epsilon(1))
+    for place, known in ((0, False), (1, True)):
+        point = replace(nowhere, lower_exact=(Fraction(place),), upper_exact=(Fraction(place),))
+        assert (decide(point, Options(), Replay(point)) is not None) is known
+
+
+def identical() -> Network:
+    return network((np.zeros((3, 2)), np.ones(3)))
+
+
+def logarithm() -> Network:
+    """log x, which has no value at 0."""
+    first = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(Curve("log")))
+    last = Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")
+    return Network((first, last), 1, "m", "log")
 
 
 def with_steps(random: np.random.Generator, rest: tuple[Step, ...], first: Step) -> tuple[Step, ...]:

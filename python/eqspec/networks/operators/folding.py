@@ -7,9 +7,9 @@ that move them, compare them or cut them to whole numbers are exact, and only wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import integer_range
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
+from eqspec.networks.operators.shapes import axis_of
 
 EXACT = frozenset({
     "ArgMax", "ArgMin", "Ceil", "Compress", "Equal", "EyeLike", "Floor", "GatherElements", "GatherND", "Greater",
@@ -69,13 +70,34 @@ def fold(call: OperatorCall) -> list[Value]:
     if not real:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
-    computed = _unique_as_met if node.op_type == "Unique" and not call.integer("sorted", 1) else run
+    computed = _of_another(call) or run
     given = iter(computed(node, call.opset, arrays))  # of those outputs that have a name
     made: list[Value] = [_value(next(given), bool(real), node) if name else _NOTHING for name in node.output]
     first = call.inputs[0]
     if node.op_type in integer_range.COMPUTED and isinstance(first, np.ndarray):  # numpy may have made the type wider
         return [v.astype(first.dtype) if isinstance(v, np.ndarray) else v for v in made]
     return made
+
+
+def _of_another(call: OperatorCall) -> Callable[[NodeProto, int, Sequence[Any]], list[NDArray[Any]]] | None:
+    """What computes a node in place of the reference evaluator, where that is known to be wrong."""
+    match call.node.op_type:
+        case "Unique" if not call.integer("sorted", 1):
+            return _unique_as_met
+        case "Hardmax" if call.opset < 13:
+            return _hardmax_over_the_rest
+    return None
+
+
+def _hardmax_over_the_rest(node: NodeProto, _: int, given: Sequence[Any]) -> list[NDArray[Any]]:
+    """Hardmax before opset 13, over all axes from one on; the reference evaluator takes that one alone."""
+    (x,) = given
+    axis = next((a.i for a in node.attribute if a.name == "axis"), 1)
+    rows = x.reshape(prod(x.shape[: axis_of(axis, x.ndim)]), -1)
+    made = np.zeros_like(rows)
+    if rows.size:
+        made[np.arange(len(rows)), rows.argmax(axis=1)] = 1
+    return [made.reshape(x.shape)]
 
 
 def _of_steps(call: OperatorCall, x: Enclosure) -> Enclosure:

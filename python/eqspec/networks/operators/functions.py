@@ -179,7 +179,9 @@ def clipped(x: Real, low: Enclosure | None, high: Enclosure | None) -> Real:
     if low is not None and high is not None and float(low.value) >= float(high.value):
         if low.error is not None or high.error is not None:
             raise UnreadableError("ends of a clip that are rounded and may cross", "fold the constants")
-        return constants.add(high, en.exactly(np.zeros(x.shape)))
+        constant = constants.add(high, en.exactly(np.zeros(x.shape)))
+        # Where x has no value, neither has this: what x is made of stays, without weight.
+        return constant if isinstance(x, Enclosure) else af.shift(af.scale(x, en.exactly(0.0)), constant)
     if low is None and high is None:
         return x
     if isinstance(x, Enclosure):

@@ -119,12 +119,23 @@ def _taken(x: Value, sizes: list[int], factors: list[Fraction], coordinates: str
 
 
 def _places(size: int, results: int, factor: Fraction, coordinates: str, nearest: str) -> Indices:
-    simple = factor.numerator == 1 or factor.denominator == 1
+    simple = _is_simple(size, results, factor, coordinates)
     made = []
     for place in range(results):
         at = _coordinate(place, size, results, factor, coordinates)
-        made.append(min(max(_nearest(at, nearest, simple and coordinates != "align_corners"), 0), size - 1))
+        made.append(min(max(_nearest(at, nearest, simple), 0), size - 1))
     return np.array(made, np.intp)
+
+
+def _is_simple(size: int, results: int, factor: Fraction, coordinates: str) -> bool:
+    """Whether runtimes get all coordinates right in float32, and so choose the same entries."""
+    match coordinates:
+        case "align_corners":
+            return False
+        case "half_pixel_symmetric":  # whose shift is a difference of quotients
+            halves = factor.numerator == 1 and factor.denominator & (factor.denominator - 1) == 0
+            return factor * size == results and (halves or factor.denominator == 1)
+    return factor.numerator == 1 or factor.denominator == 1
 
 
 def _coordinate(place: int, size: int, results: int, factor: Fraction, coordinates: str) -> Fraction:
