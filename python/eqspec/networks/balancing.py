@@ -12,9 +12,9 @@ and c and d are floats, so the program that results equals the one that was read
 The old steps stay as sums without a function, which cost the engine nothing. Radii are those at a few inputs of the
 region, or bounds; a bad choice makes bounds looser, and nothing wrong.
 
-A product is two steps of squares of one size, where every step that reads one of them reads the other one by the same
-rows with the opposite weights. The balance of a network has the k of every row of its products, in their order; 0 for
-products that are read with weights which no float holds, since they may not be opposite to the last digit.
+Which steps are the two squares of a product, `factors` says. The balance of a network has the k of every row of its
+products, in their order; 0 for products that are read with weights which no float holds, since they may not be opposite
+to the last digit.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.evaluation import each_sum
+from eqspec.networks.factors import products
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Array, Index, Step, Term, Tile, renumbered
 
@@ -41,39 +42,6 @@ _FURTHER = 8
 
 Balance: TypeAlias = tuple[Index, ...]
 """The exponents (rows,) of each product; () where nothing is to be balanced."""
-
-
-def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
-    """The two steps s^2 and t^2 of each product, in the order of the first ones."""
-    readers: list[list[tuple[int, Term]]] = [[] for _ in steps]
-    for number, step in enumerate(steps):
-        for term in step.terms:
-            if term.source != INPUTS:
-                readers[term.source].append((number, term))
-    squares = [n for n, step in enumerate(steps) if step.function == _SQUARE]
-    found, left = list[tuple[int, int]](), list(squares)
-    while left:
-        one = left.pop(0)
-        other = next((n for n in left if _opposite(readers[one], readers[n], steps[one].rows == steps[n].rows)), None)
-        if other is not None:
-            left.remove(other)
-            found.append((one, other))
-    return found
-
-
-def _opposite(one: Sequence[tuple[int, Term]], other: Sequence[tuple[int, Term]], same_size: bool) -> bool:
-    """Whether the same steps read both, by the same index and with opposite weights, term by term."""
-    if not same_size or not one or [n for n, _ in one] != [n for n, _ in other]:
-        return False
-    return all(_opposite_tiles(a.tile, b.tile) for (_, a), (_, b) in zip(one, other, strict=True))
-
-
-def _opposite_tiles(a: Tile, b: Tile) -> bool:
-    """Whether one of two tiles is the other one with its sign turned round, as far as they are known."""
-    if a.index.shape != b.index.shape or a.weight.shape != b.weight.shape or a.exact != b.exact:
-        return False
-    alike = a.exact or np.array_equal(a.weight_error, b.weight_error)  # type: ignore[arg-type]
-    return alike and bool((a.index == b.index).all() and (a.weight == -b.weight).all())
 
 
 def certain(steps: Sequence[Step]) -> list[bool]:
