@@ -96,8 +96,9 @@ def _or_none(exponents: Sequence[Index]) -> Balance:
 def _radii(steps: Sequence[Step], pairs: Sequence[tuple[int, int]], inputs: Array) -> list[Array]:
     """For each product how much its factors vary at the inputs (2, rows), 0 where that is not known."""
     wanted = {n for pair in pairs for n in pair}
+    # As squares, which hold no less of a factor than s and t round off: one that seems to be 0 then counts as so much.
     with np.errstate(all="ignore"):
-        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T)) if n in wanted}
+        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T, ())) if n in wanted}
         found = []
         for first, second in pairs:
             s, t = sums[first], sums[second]
