@@ -364,3 +364,20 @@ def test_a_tree_written_with_tensors(looked_up: str, tmp_path: Path) -> None:
     expected = [run_onnxruntime(proto, x[None].astype(np.float32)).item() for x in inputs]
     assert network.evaluate(inputs).ravel().tolist() == expected
     assert set(expected) == {1, -2, 3, 5}
+
+
+@pytest.mark.parametrize(("size", "read"), [("batch", True), ("places", False)])
+def test_an_integer_for_each_sample(size: str, read: bool, tmp_path: Path) -> None:
+    """As torch exports `forward(x, category)`: an axis that is the samples' by its name, and one that may be any."""
+    nodes = [node("Gather", ["t", "i"], "e"), node("Concat", ["x", "e"], "h", axis=1), node("Tanh", ["h"], "y")]
+    given = [("x", FLOAT, ["batch", 2]), ("i", TensorProto.INT64, [size])]
+    ends = [helper.make_tensor_value_info(*one) for one in given], [helper.make_tensor_value_info("y", FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", *ends, [onnx.numpy_helper.from_array(weights(ROWS, 3), "t")])
+    path = save(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    if not read:
+        with pytest.raises(NetworkError, match="the number of features is not fixed"):
+            read_network(path)
+        return
+    session = onnxruntime.InferenceSession(path)
+    (expected,) = session.run(None, {"x": np.array([[0.5, -1]], np.float32), "i": np.array([3])})
+    np.testing.assert_allclose(read_network(path).evaluate(np.array([[0.5, -1, 3]]))[0], expected[0], rtol=1e-6)
