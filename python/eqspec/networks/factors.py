@@ -13,12 +13,15 @@ with the opposite weights. Then W s^2 - W t^2 = W (s + t) (s - t), whatever s an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.program import INPUTS, Step, Term, Tile
+from eqspec.networks.enclosure import add_up
+from eqspec.networks.names import define
+from eqspec.networks.program import INPUTS, Array, Step, Term, Tile
 
 _SQUARE = Curves.all(Curve("square"))
 
@@ -54,28 +57,62 @@ def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
 
 
 def factored(steps: Sequence[Step]) -> tuple[Product, ...]:
-    """The products whose factors are given by the sources of both squares."""
+    """The products whose factors are given by the sources of both squares, in numbers that floats hold."""
     made = []
     for s, t in products(steps):
-        if all(source < s for source in steps[t].sources):
-            made.append(Product(s, t, _combined(steps[s], steps[t], 1.0), _combined(steps[s], steps[t], -1.0)))
+        found = factors_of(steps[s], steps[t]) if all(source < s for source in steps[t].sources) else None
+        if found is not None:
+            made.append(Product(s, t, *found))
     return tuple(made)
 
 
-def _combined(s: Step, t: Step, sign: float) -> Step:
-    """The sums of s and of t, or their difference, as one step; terms that read alike become one, or none."""
+def factors_of(s: Step, t: Step) -> tuple[Step, Step] | None:
+    """Steps without a function that give u = s + t and v = s - t; None where floats do not hold their numbers."""
+    u, v = _combined(s, t, 1.0), _combined(s, t, -1.0)
+    return None if u is None or v is None else (u, v)
+
+
+def _combined(s: Step, t: Step, sign: float) -> Step | None:
+    """The sums of s and of t, or their difference, as one step; terms that read alike become one, or none.
+
+    None where a weight is rounded. What is not known of both adds up.
+    """
     left = list(t.terms)
     terms = list[Term]()
     for term in s.terms:
         other = next((o for o in left if _alike(term, o)), None)
-        weight = term.tile.weight
+        made = term.tile.weight, term.tile.weight_error
         if other is not None:
             left.remove(other)
-            weight = weight + sign * other.tile.weight
-        if weight.any():
-            terms.append(Term(term.source, Tile(term.tile.index, weight)))
-    terms += [Term(term.source, Tile(term.tile.index, sign * term.tile.weight)) for term in left]
-    return Step(tuple(terms), s.bias + sign * t.bias, function="identity")
+            added = _sum(made, (sign * other.tile.weight, other.tile.weight_error))
+            if added is None:
+                return None
+            made = added
+        if made[0].any() or made[1] is not None:
+            terms.append(Term(term.source, Tile(term.tile.index, *made)))
+    terms += [Term(o.source, Tile(o.tile.index, sign * o.tile.weight, o.tile.weight_error)) for o in left]
+    bias = _sum((s.bias, s.bias_error), (sign * t.bias, t.bias_error))
+    if bias is None:
+        return None
+    names = None
+    if s.names is not None and t.names is not None:
+        names = tuple(define(f"{sign} times", a, b) for a, b in zip(s.names, t.names, strict=True))
+    return Step(tuple(terms), *bias, function="identity", names=names)
+
+
+_Known: TypeAlias = tuple[Array, Array | None]
+"""Numbers, and how far off they may be."""
+
+
+def _sum(one: _Known, other: _Known) -> _Known | None:
+    """The sum of numbers that are known so; None where a float does not hold that of the numbers."""
+    (a, of_a), (b, of_b) = one, other
+    total = a + b
+    if ((total - a) != b).any() or ((total - b) != a).any():
+        return None
+    if of_a is None or of_b is None:
+        return total, of_b if of_a is None else of_a
+    return total, add_up(of_a, of_b)
 
 
 def _alike(one: Term, other: Term) -> bool:
