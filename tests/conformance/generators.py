@@ -52,7 +52,7 @@ SINCE = {
     "LSTM": 7, "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
     "QuantizeLinear": 10, "RMSNormalization": 23, "RNN": 7, "Resize": 10, "ReverseSequence": 10, "Round": 11,
     "Scatter": 9, "ScatterElements": 11, "ScatterND": 11, "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10,
-    "TopK": 7, "Trilu": 14, "Upsample": 7, "Where": 9,
+    "TopK": 7, "Trilu": 14, "Upsample": 7, "Where": 9, "DynamicQuantizeLinear": 11,
 }  # fmt: skip
 UNTIL = {"Scatter": 10, "Upsample": 9}
 

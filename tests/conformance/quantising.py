@@ -153,6 +153,26 @@ def matmul_integer(g: Builder) -> None:
     return None
 
 
+def dynamic(g: Builder) -> None:
+    """A product of levels whose step follows from the input: 1/8, between two ends that lie 255 of it apart."""
+    value = g.operand(floats=True)
+    size = int(np.prod(sample_of(value).shape))
+    if sample_of(value).dtype != np.float32 or g.opset < 11 or not 0 < size <= 64:
+        return quantise(g)
+    low = -0.125 * g.whole(0, 255)
+    limited = add(g, "Clip", [value, *(g.constant(np.array(n, np.float32)) for n in (low, low + 31.875))])[0]
+    row = add(g, "Reshape", [limited, g.constant(np.array([1, size], np.int64))])[0]
+    wide = add(g, "Concat", [row, g.constant(np.array([[low, low + 31.875]], np.float32))], axis=1)[0]
+    levels, scale, zero = (_hidden(g, v) for v in add(g, "DynamicQuantizeLinear", [wide], 3))
+    kind = g.one(_BYTES)
+    given: list[Value | None] = [levels, g.constant(_integers(g, kind, (size + 2, g.whole(1, 3)))), zero]
+    if g.chance(0.5):
+        given.append(_zero(g, kind))
+    sums = _hidden(g, add(g, "MatMulInteger", given)[0])
+    add(g, "Mul", [add(g, "Cast", [sums], to=TYPES[np.float32])[0], scale])
+    return None
+
+
 def qlinear_matmul(g: Builder) -> None:
     """A product of bytes brought to the scale of its result."""
     if (found := _matrices(g)) is None:
@@ -232,6 +252,7 @@ def qlinear_conv(g: Builder) -> None:
 QUANTISED: dict[str, Generator] = {
     "ConvInteger": conv_integer,
     "DequantizeLinear": dequantise,
+    "DynamicQuantizeLinear": dynamic,
     "MatMulInteger": matmul_integer,
     "QLinearConv": qlinear_conv,
     "QLinearMatMul": qlinear_matmul,

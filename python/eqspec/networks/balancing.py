@@ -4,17 +4,23 @@
 
 A file is read with p = 1 (`operators/variable_products`). Bounds of the two squares together are as high as those of
 the product where p u and v / p have the same radius, and higher by half the ratio of the radii where they have not. So
-for the box of a task every row of a product is given a power of two p = 2^k. With s and t for p = 1,
+for the box of a task every row of a product is given a power of two p = 2^k. With u = s + t and v = s - t of
+what was read,
+
+    s_p = p u / 2 + v / (2 p),   t_p = p u / 2 - v / (2 p)
+
+with factors that floats hold, so the program that results equals the one that was read at every input, whatever k is
+chosen. The old steps become u and v, sums without a function, which cost the engine nothing. Where no floats hold the
+weights of u and v, because both read the same values, s and t stay as such sums instead, and
 
     s_p = c s + d t,   t_p = d s + c t,   c = (p + 1/p) / 2,   d = (p - 1/p) / 2,   c^2 - d^2 = 1,
 
-and c and d are floats, so the program that results equals the one that was read at every input, whatever k is chosen.
-The old steps stay as sums without a function, which cost the engine nothing. Radii are those at a few inputs of the
-region, or bounds; a bad choice makes bounds looser, and nothing wrong.
+which is the same, but what is rounded in s and t counts in both factors, however small one of them is. Radii are
+those at a few inputs of the region, or bounds; a bad choice makes bounds looser, and nothing wrong.
 
-A product is two steps of squares of one size, where every step that reads one of them reads the other one by the same
-rows with the opposite weights. The balance of a network has the k of every row of its products, in their order; 0 for
-products that are read with weights which no float holds, since they may not be opposite to the last digit.
+Which steps are the two squares of a product, `factors` says. The balance of a network has the k of every row of its
+products, in their order; 0 for products that are read with weights which no float holds, since they may not be opposite
+to the last digit.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ from numpy.typing import NDArray
 
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.evaluation import each_sum
+from eqspec.networks.factors import factors_of, products
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Array, Index, Step, Term, Tile, renumbered
 
@@ -41,39 +48,6 @@ _FURTHER = 8
 
 Balance: TypeAlias = tuple[Index, ...]
 """The exponents (rows,) of each product; () where nothing is to be balanced."""
-
-
-def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
-    """The two steps s^2 and t^2 of each product, in the order of the first ones."""
-    readers: list[list[tuple[int, Term]]] = [[] for _ in steps]
-    for number, step in enumerate(steps):
-        for term in step.terms:
-            if term.source != INPUTS:
-                readers[term.source].append((number, term))
-    squares = [n for n, step in enumerate(steps) if step.function == _SQUARE]
-    found, left = list[tuple[int, int]](), list(squares)
-    while left:
-        one = left.pop(0)
-        other = next((n for n in left if _opposite(readers[one], readers[n], steps[one].rows == steps[n].rows)), None)
-        if other is not None:
-            left.remove(other)
-            found.append((one, other))
-    return found
-
-
-def _opposite(one: Sequence[tuple[int, Term]], other: Sequence[tuple[int, Term]], same_size: bool) -> bool:
-    """Whether the same steps read both, by the same index and with opposite weights, term by term."""
-    if not same_size or not one or [n for n, _ in one] != [n for n, _ in other]:
-        return False
-    return all(_opposite_tiles(a.tile, b.tile) for (_, a), (_, b) in zip(one, other, strict=True))
-
-
-def _opposite_tiles(a: Tile, b: Tile) -> bool:
-    """Whether one of two tiles is the other one with its sign turned round, as far as they are known."""
-    if a.index.shape != b.index.shape or a.weight.shape != b.weight.shape or a.exact != b.exact:
-        return False
-    alike = a.exact or np.array_equal(a.weight_error, b.weight_error)  # type: ignore[arg-type]
-    return alike and bool((a.index == b.index).all() and (a.weight == -b.weight).all())
 
 
 def certain(steps: Sequence[Step]) -> list[bool]:
@@ -103,7 +77,7 @@ def balance(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) 
 
 
 def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance, first: Balance) -> Balance:
-    """The balance by radii of factors and by how far each may differ between two networks (4, rows).
+    """The balance by radii of s_p + t_p = p u and s_p - t_p = v / p, and how far they may differ (4, rows).
 
     Of a product of which nothing is known it is the one `before`, and none where it is not `sure`. A difference is
     bounded by that of one factor times the range of the other, so squares are loosest in it where r_u d_u and r_v d_v
@@ -115,7 +89,8 @@ def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Ba
         if known is None or not certainly or not np.isfinite(known).all():
             made.append(earlier)
             continue
-        u, v, du, dv = known
+        p = np.ldexp(1.0, earlier)
+        u, v, du, dv = known[0] / p, known[1] * p, known[2] / p, known[3] * p
         of_v, of_u = (np.sqrt(r * np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
         made.append(np.clip(_exponents(of_v, of_u), start - _FURTHER, start + _FURTHER))
     return _or_none(made)
@@ -128,8 +103,9 @@ def _or_none(exponents: Sequence[Index]) -> Balance:
 def _radii(steps: Sequence[Step], pairs: Sequence[tuple[int, int]], inputs: Array) -> list[Array]:
     """For each product how much its factors vary at the inputs (2, rows), 0 where that is not known."""
     wanted = {n for pair in pairs for n in pair}
+    # As squares, which hold no less of a factor than s and t round off: one that seems to be 0 then counts as so much.
     with np.errstate(all="ignore"):
-        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T)) if n in wanted}
+        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T, ())) if n in wanted}
         found = []
         for first, second in pairs:
             s, t = sums[first], sums[second]
@@ -161,47 +137,49 @@ def balanced(network: Network, exponents: Balance) -> Network:
 
 
 def sums_of(network: Network, exponents: Balance) -> list[tuple[int, int]]:
-    """The steps of the balanced network that have s and t of each product before their function."""
+    """The steps of the balanced network that have s_p and t_p of each product before their function."""
     pairs = products(network.steps)
     _, place = _written(network.steps, exponents)
     return [(place[s], place[t]) for s, t in pairs]
 
 
-def _written(steps: Sequence[Step], exponents: Balance) -> tuple[tuple[Step, ...], list[int]]:
-    """The balanced program, and where the sum of each old step stands now."""
+def _written(steps: Sequence[Step], exponents: Balance) -> tuple[tuple[Step, ...], dict[int, int]]:
+    """The balanced program, and where it has what each old step gives."""
     if not exponents:
-        return tuple(steps), list(range(len(steps)))
+        return tuple(steps), {n: n for n in range(len(steps))}
     of_products = zip(products(steps), exponents, certain(steps), strict=True)
     chosen = {pair: k for pair, k, sure in of_products if sure and k.any()}
     behind = {max(pair): pair for pair in chosen}
-    plain = {number for pair in chosen for number in pair}
+    squares = {number for pair in chosen for number in pair}
     made: list[Step] = []
-    sums: list[int] = []
     gives = {INPUTS: INPUTS}
     for number, step in enumerate(steps):
-        moved = renumbered(step, gives)
-        made.append(replace(moved, function="identity") if number in plain else moved)
-        sums.append(len(made) - 1)
-        gives[number] = sums[-1]
+        if number not in squares:
+            made.append(renumbered(step, gives))
+            gives[number] = len(made) - 1
         if number in behind:
             s, t = behind[number]
-            for target, square in zip((s, t), _squares((sums[s], sums[t]), chosen[s, t]), strict=True):
-                made.append(square)
-                gives[target] = len(made) - 1
-    return tuple(made), sums
+            # Whatever reads one of the squares reads both, so it stands behind both of them.
+            (gives[s], gives[t]), added = _product(
+                (renumbered(steps[s], gives), renumbered(steps[t], gives)), chosen[s, t], len(made)
+            )
+            made += added
+    return tuple(made), gives
 
 
-def _squares(sums: tuple[int, int], exponents: NDArray[np.integer]) -> list[Step]:
-    """(c s + d t)^2 and (d s + c t)^2, row by row, where s and t stand at these places."""
+def _product(
+    squares: tuple[Step, Step], exponents: NDArray[np.integer], begin: int
+) -> tuple[tuple[int, int], list[Step]]:
+    """Where the balanced squares stand, and the steps of a product, which are put at `begin`."""
     p = np.ldexp(1.0, exponents)
-    c, d = (p + 1.0 / p) / 2.0, (p - 1.0 / p) / 2.0
+    factors = factors_of(*squares)
+    if factors is None:
+        c, d = (p + 1.0 / p) / 2.0, (p - 1.0 / p) / 2.0
+        sums, weights = tuple(replace(square, function="identity") for square in squares), ((c, d), (d, c))
+    else:
+        of_u, of_v = p / 2.0, 0.5 / p
+        sums, weights = factors, ((of_u, of_v), (of_u, -of_v))
     index = np.arange(len(p), dtype=np.int32).reshape(-1, 1, 1)
-    s, t = sums
-    return [
-        Step(
-            (Term(s, Tile(index, of_s.reshape(-1, 1, 1))), Term(t, Tile(index, of_t.reshape(-1, 1, 1)))),
-            np.zeros(len(p)),
-            function=_SQUARE,
-        )
-        for of_s, of_t in ((c, d), (d, c))
-    ]
+    tiles = [[Term(begin + n, Tile(index, w.reshape(-1, 1, 1))) for n, w in enumerate(of)] for of in weights]
+    made = [Step(tuple(terms), np.zeros(len(p)), function=_SQUARE) for terms in tiles]
+    return (begin + 2, begin + 3), [*sums, *made]

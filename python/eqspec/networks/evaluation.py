@@ -1,16 +1,19 @@
 """A program of steps at many points at once, in floats: for attacks, samples and comparisons, never for a proof.
 
 Shapes: inputs (N, I), outputs (N, O); within, points are columns, (rows, N) for each step.
+
+Products, which a program has as differences of squares, are evaluated as products of their factors (`factors`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
 from eqspec.networks import curve_values
 from eqspec.networks.curves import Curves
+from eqspec.networks.factors import Product, factored
 from eqspec.networks.program import INPUTS, Array, Step, last_readers
 
 _MOST_GATHERED = 1 << 22
@@ -25,29 +28,43 @@ def together(steps: Sequence[Step]) -> int:
 
 def evaluate(steps: Sequence[Step], inputs: Array) -> Array:
     """Outputs (N, O) at inputs (N, I). Every value is dropped after its last reader."""
-    some = together(steps)
-    parts = [_outputs(steps, inputs[start : start + some].T) for start in range(0, len(inputs), some)]
+    some, products = together(steps), factored(steps)
+    parts = [_outputs(steps, inputs[start : start + some].T, products) for start in range(0, len(inputs), some)]
     return np.ascontiguousarray(np.concatenate([np.zeros((steps[-1].rows, 0)), *parts], axis=1).T)
 
 
-def _outputs(steps: Sequence[Step], inputs: Array) -> Array:
+def _outputs(steps: Sequence[Step], inputs: Array, products: Sequence[Product]) -> Array:
     total = np.zeros((0, inputs.shape[1]))
-    for sums in each_sum(steps, inputs):
+    for sums in each_sum(steps, inputs, products):
         total = sums
     return _activated(steps[-1], total)
 
 
-def each_sum(steps: Sequence[Step], inputs: Array) -> Iterator[Array]:
+def each_sum(steps: Sequence[Step], inputs: Array, products: Sequence[Product] | None = None) -> Iterator[Array]:
     """What every step computes before its function (rows, N), in order, at inputs (I, N).
 
-    What a step gives is dropped after its last reader.
+    What a step gives is dropped after its last reader. `products` are those of the steps, if they are known already.
     """
     after: list[Array | None] = []
     last = last_readers(steps)
+    products = factored(steps) if products is None else products
+    of_s = {product.s: product for product in products}
+    halved = dict[int, Array]()
+    nothing = {product.t for product in products}
     for number, step in enumerate(steps):
-        total = _sums(step, inputs, after)
-        yield total
-        after.append(_activated(step, total) if last[number] > number else None)
+        if number in halved:
+            yield halved.pop(number)
+            after.append(None)
+        elif (product := of_s.get(number)) is not None:
+            u, v = (_sums(factor, inputs, after, nothing) for factor in (product.u, product.v))
+            halved[product.t] = (u - v) / 2
+            yield (u + v) / 2
+            with np.errstate(all="ignore"):
+                after.append(u * v)
+        else:
+            total = _sums(step, inputs, after, nothing)
+            yield total
+            after.append(_activated(step, total) if last[number] > number else None)
         for source in step.sources:
             if source >= 0 and last[source] == number:
                 after[source] = None
@@ -96,12 +113,28 @@ def derivatives(
     yield INPUTS, total
 
 
-def _sums(step: Step, inputs: Array, after: Sequence[Array | None]) -> Array:
+def _sums(step: Step, inputs: Array, after: Sequence[Array | None], nothing: Container[int]) -> Array:
+    """The sums of a step of what others gave, without the terms of those that give nothing.
+
+    What adding one term to the others rounds off is added at the end, since a small one may be all that large ones
+    leave, as of 3 + 1e-12 - 3.
+    """
     total: Array = np.repeat(step.bias[:, None], inputs.shape[1], axis=1)
-    for term in step.terms:
-        given = inputs if term.source == INPUTS else after[term.source]
-        assert given is not None
-        total += term.tile.apply(given)
+    rounded_off: Array | None = None
+    with np.errstate(invalid="ignore", over="ignore"):
+        for term in step.terms:
+            if term.source in nothing:
+                continue
+            given = inputs if term.source == INPUTS else after[term.source]
+            assert given is not None
+            added = term.tile.apply(given)
+            before, total = total, total + added
+            if len(step.terms) > 1:
+                of_added = total - before
+                lost = (before - (total - of_added)) + (added - of_added)  # TwoSum
+                rounded_off = lost if rounded_off is None else rounded_off + lost
+    if rounded_off is not None:
+        total += np.nan_to_num(rounded_off, copy=False, posinf=0.0, neginf=0.0)
     return total
 
 

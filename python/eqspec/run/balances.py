@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from eqspec.networks import Network
-from eqspec.networks.balancing import Balance, balance, balanced, certain, from_bounds, products, sums_of
+from eqspec.networks.balancing import Balance, balance, balanced, certain, from_bounds, sums_of
+from eqspec.networks.factors import products
 from eqspec.run import core
 from eqspec.run.core_pairs import pair_of
 from eqspec.run.random_inputs import corners_and_points

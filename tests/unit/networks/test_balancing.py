@@ -13,8 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.networks import Network, read_network
-from eqspec.networks.balancing import MOST, balance, balanced, certain, from_bounds, products, sums_of
+from eqspec.networks.balancing import MOST, balance, balanced, certain, from_bounds, sums_of
 from eqspec.networks.exact import IntegerStep, evaluate
+from eqspec.networks.factors import products
 from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.property import Epsilon
@@ -236,3 +237,32 @@ def test_radii_are_those_of_the_factors(tmp_path: Path) -> None:
     apart = np.abs(np.asarray(weights(1, 4, 6), float) - np.asarray(weights(1, 4, 6, off=1e-2), float)).sum(axis=0)
     assert np.allclose(radii[2], apart, rtol=1e-9)
     assert core.factor_radii(pair_of(first, second), task.lower, task.upper, sums_of(first, ()), 1) == [None]
+
+
+SHARES = [
+    node("Exp", ["x"], "e"),
+    node("ReduceSum", ["e", "axes"], "total", keepdims=1),
+    node("Sub", ["three", "e"], "d"),
+]
+"""What quotients are made of: e^x, their sum, and 3 - e^x."""
+QUOTIENTS = {
+    "a small share of a small sum": [*SHARES[:2], node("Div", ["e", "total"], "y")],
+    "a small number that two large ones leave": [
+        *SHARES, node("Add", ["d", "e"], "r"), node("Sub", ["r", "three"], "none"), node("Add", ["none", "e"], "back"),
+        node("Div", ["back", "total"], "y"),
+    ],
+    "large times small": [*SHARES[:1], node("Neg", ["x"], "m"), node("Exp", ["m"], "i"), node("Mul", ["e", "i"], "y")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+@pytest.mark.parametrize("far", [-1.0, -20.0, -40.0])
+def test_a_small_factor_keeps_its_digits_beside_a_large_one(name: str, far: float, tmp_path: Path) -> None:
+    """In floats, as classifiers normalise scores far from their data; squares of the sums would leave nothing."""
+    constants: dict[str, Any] = {"axes": np.array([-1]), "three": np.float32(3)}
+    used = {i for n in QUOTIENTS[name] for i in n.input}
+    constants = {n: a for n, a in constants.items() if n in used}
+    network = read_network(save(tmp_path, model(QUOTIENTS[name], constants, ["N", 3])))
+    inputs = np.random.default_rng(0).uniform(far - 1, far, size=(4, 3))
+    exact = [[float((a + b) / 2) for a, b in network.evaluate_exact([Fraction(x) for x in row], 400)] for row in inputs]
+    np.testing.assert_allclose(network.evaluate(inputs), exact, rtol=1e-12)

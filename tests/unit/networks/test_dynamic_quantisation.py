@@ -8,6 +8,7 @@ products round. Weights have 7 bits, whose products every processor sums up righ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,28 @@ def test_values_are_those_of_onnxruntime(tmp_path: Path, name: str) -> None:
     given = points(shape, positive=name == "behind a ReLU")
     expected = [session.run(None, {"x": x.reshape(shape)})[0].reshape(-1) for x in given]
     assert np.allclose(network.evaluate(given.astype(np.float64)), expected, rtol=1e-6, atol=1e-6)
+
+
+def of_rationals(x: Sequence[Fraction], weights: NDArray[np.int8], scale: Fraction) -> list[Fraction]:
+    """What DynamicQuantizeLinear and MatMulInteger define over the rationals; Python rounds ties to even."""
+    low, high = min(0, *x), max(0, *x)
+    step = Fraction(high - low) / 255
+    zero = round(-low / step)
+    levels = [min(max(round(entry / step) + zero, 0), 255) - zero for entry in x]
+    return [step * scale * sum(level * int(w) for level, w in zip(levels, row, strict=True)) for row in weights.T]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_are_exactly_those_of_the_definition(tmp_path: Path, seed: int) -> None:
+    """At points whose quotients are no ties, which a quotient that is enclosed cannot tell from others."""
+    nodes, constants, shape = CASES["no zero point"]
+    network = read_network(save(tmp_path, build(nodes, constants, shape, opset=13)))
+    random = np.random.default_rng(seed)
+    x = [Fraction(n) / 10007 for n in random.integers(-20000, 20000, 6).tolist()]
+    expected = of_rationals(x, constants["w"], Fraction(1, 4))
+    for (low, high), exact in zip(network.evaluate_exact(x), expected, strict=True):
+        assert low <= exact <= high
+        assert high - low < Fraction(1, 2**40)  # no float holds 1 / 255, by which the widest entry is multiplied
 
 
 def test_the_upper_end_is_left_at_a_tie(tmp_path: Path) -> None:

@@ -216,6 +216,40 @@ def test_regression_by_support_vectors(kernel: str, tmp_path: Path) -> None:
     assert (network.input_size, network.output_size) == (4, 1)
 
 
+@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
+@pytest.mark.parametrize("sizes", [(2, 3), (1, 3, 2), (2, 0, 1, 2)])
+def test_classification_by_support_vectors(kernel: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+    """A score for each pair of classes, of two classes the score and its negative; the label is left out."""
+    classes, count = len(sizes), sum(sizes)
+    pairs = classes * (classes - 1) // 2
+    step = ml(
+        "SVMClassifier", ["float_input"], ["label", "variable"],
+        classlabels_ints=list(range(classes)), vectors_per_class=list(sizes), rho=numbers_of(pairs).tolist(),
+        coefficients=numbers_of(classes - 1, count).ravel().tolist(), kernel_type=kernel,
+        kernel_params=[0.5, 0.25, 3.0], support_vectors=numbers_of(count, 4).ravel().tolist(),
+    )  # fmt: skip
+    network = read_and_compared(pipeline([step], {}), tmp_path, [("float_input", np.float32, (1, 4))])
+    assert network.output_size == max(2, pairs)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"prob_a": [1.0], "prob_b": [0.0]}, "by an iteration"),
+        ({"post_transform": "LOGISTIC"}, "post_transform 'LOGISTIC'"),
+        ({"rho": [0.5, 0.5]}, "2 offsets for 3 vectors of 2 classes"),
+        ({"coefficients": [1.0] * 3}, "without a negative coefficient"),
+        ({"vectors_per_class": [3]}, "of 1 classes"),
+    ],
+)
+def test_classifiers_by_support_vectors_that_are_refused(more: dict[str, Any], words: str, tmp_path: Path) -> None:
+    given = {"kernel_type": "RBF", "support_vectors": [0.5] * 12, "kernel_params": [0.5, 0.0, 3.0], "rho": [0.5]}
+    given |= {"classlabels_ints": [0, 1], "vectors_per_class": [1, 2], "coefficients": [1.0, -1.0, 0.5]}
+    step = ml("SVMClassifier", ["float_input"], ["label", "variable"], **(given | more))
+    with pytest.raises(NetworkError, match=words):
+        read_network(save(tmp_path, pipeline([step], {})))
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -259,7 +293,7 @@ def test_steps_that_are_refused_by_their_name(step: onnx.NodeProto, words: str, 
     assert caught.value.fix
 
 
-@pytest.mark.parametrize("kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier", "LabelEncoder"])
+@pytest.mark.parametrize("kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "LabelEncoder"])
 def test_models_of_other_kinds_are_refused_by_their_name(kind: str, tmp_path: Path) -> None:
     proto = pipeline([ml(kind, ["float_input"], ["variable"])], {})
     with pytest.raises(UnsupportedOperatorError, match=kind) as caught:

@@ -333,3 +333,51 @@ def test_places_that_are_known_to_leave_a_table_are_refused(ends: tuple[str, str
     for x in ([0.9, 7.9], [3.5, 2.0], [0.0, 100.0]):
         expected = table[np.minimum(np.array(x).astype(int), 7)]
         np.testing.assert_allclose(read_network(path).evaluate(np.array([x]))[0], expected.reshape(-1), atol=1e-6)
+
+
+@pytest.mark.parametrize("looked_up", ["where", "sum"])
+def test_a_tree_written_with_tensors(looked_up: str, tmp_path: Path) -> None:
+    """Nodes are walked down by tables of integers, as hummingbird writes them: the leaves that onnxruntime comes to."""
+    tables = {
+        "root": np.array([[0]]), "column": np.array([2, 0, 1, 0, 0, 0, 0]), "left": np.array([1, 3, 5, 3, 4, 5, 6]),
+        "right": np.array([2, 4, 6, 3, 4, 5, 6]), "ahead": np.array([1, 1, 1, 0, 0, 0, 0]), "one": np.array(1),
+        "at": np.array([0.5, -1, 2, 0, 0, 0, 0], np.float32), "leaf": np.array([0, 0, 0, 1, -2, 3, 5, 9], np.float32),
+    }  # fmt: skip
+    nodes, place = list[NodeProto](), "root"
+    for depth in range(2):
+        made = {kind: f"{kind}{depth}" for kind in ("column", "left", "right", "ahead", "at")}
+        nodes += [node("Gather", [kind, place], name) for kind, name in made.items()]
+        nodes.append(node("GatherElements", ["x", made["column"]], f"x{depth}", axis=1))
+        nodes.append(node("Less", [f"x{depth}", made["at"]], f"less{depth}"))
+        if looked_up == "where":
+            nodes.append(node("Where", [f"less{depth}", made["left"], made["right"]], place := f"place{depth}"))
+        else:  # the nodes of a full tree lie side by side: left of k is 2 k + 1, and the leaves stay
+            nodes.append(node("Where", [f"less{depth}", "zero", made["ahead"]], f"aside{depth}"))
+            nodes.append(node("Add", [made["left"], f"aside{depth}"], place := f"place{depth}"))
+    nodes.append(node("Gather", ["leaf", place], "y"))
+    tables["zero"] = np.array([[0]])
+    used = {name for one in nodes for name in one.input}
+    proto = model(nodes, {k: v for k, v in tables.items() if k in used}, [1, 3])
+    network = read_network(save(tmp_path, proto))
+    ends = np.array([[-1.5, -1, 0.25], [1.5, 2, 2.5], [0.25, 0.5, 0.75]])
+    inputs = np.stack(np.meshgrid(*ends), axis=-1).reshape(-1, 3)
+    expected = [run_onnxruntime(proto, x[None].astype(np.float32)).item() for x in inputs]
+    assert network.evaluate(inputs).ravel().tolist() == expected
+    assert set(expected) == {1, -2, 3, 5}
+
+
+@pytest.mark.parametrize(("size", "read"), [("batch", True), ("places", False)])
+def test_an_integer_for_each_sample(size: str, read: bool, tmp_path: Path) -> None:
+    """As torch exports `forward(x, category)`: an axis that is the samples' by its name, and one that may be any."""
+    nodes = [node("Gather", ["t", "i"], "e"), node("Concat", ["x", "e"], "h", axis=1), node("Tanh", ["h"], "y")]
+    given = [("x", FLOAT, ["batch", 2]), ("i", TensorProto.INT64, [size])]
+    ends = [helper.make_tensor_value_info(*one) for one in given], [helper.make_tensor_value_info("y", FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", *ends, [onnx.numpy_helper.from_array(weights(ROWS, 3), "t")])
+    path = save(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    if not read:
+        with pytest.raises(NetworkError, match="the number of features is not fixed"):
+            read_network(path)
+        return
+    session = onnxruntime.InferenceSession(path)
+    (expected,) = session.run(None, {"x": np.array([[0.5, -1]], np.float32), "i": np.array([3])})
+    np.testing.assert_allclose(read_network(path).evaluate(np.array([[0.5, -1, 3]]))[0], expected[0], rtol=1e-6)

@@ -124,7 +124,8 @@ def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
     counts(node, (2, 2), (1, 1))
     stored = pieces.tensors.get(node.input[1])
     if stored is None or stored.external_data:
-        raise UnreadableError("columns at places that are computed", "choose them by constants")
+        message = "columns at places that are computed, as the label of a classifier is"
+        raise UnreadableError(message, "end the model at its scores or probabilities")
     places = numpy_helper.to_array(stored)
     if places.dtype.kind not in "iu":
         raise UnreadableError(f"places of type {places.dtype}", AGAIN)

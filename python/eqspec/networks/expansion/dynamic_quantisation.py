@@ -184,12 +184,22 @@ def _quantised(pieces: Pieces, node: NodeProto, value: str, levels: str, step: s
     pieces.add(node, "Div", [largest, number(255)], step)
     per_step = pieces.add(node, "Div", [number(255), largest])
     quotient = pieces.add(node, "Mul", [value, per_step])
-    rounded = pieces.add(node, "Round", [quotient], levels if from_zero else "")
+    rounded = _rounded(pieces, node, quotient, levels if from_zero else "")
     if low:
-        lowest = pieces.add(node, "Round", [pieces.add(node, "Mul", [low, per_step])])
+        lowest = _rounded(pieces, node, pieces.add(node, "Mul", [low, per_step]))
         pieces.add(node, "Min", [rounded, pieces.add(node, "Add", [lowest, number(255)])], levels)
     lost = pieces.add(node, "Sub", [levels, quotient])
     return _Quantised(value, levels, lost, step)
+
+
+def _rounded(pieces: Pieces, node: NodeProto, quotient: str, output: str = "") -> str:
+    """A quotient of -255 to 255 rounded: a quantiser of step 1 whose ends it never reaches.
+
+    As one function its bounds are the quotient and half a step to each side; two floors would each have a whole one.
+    """
+    one, zero, bits = (pieces.constant(np.array(n, np.float32), node.output[0]) for n in (1.0, 0.0, 10.0))
+    how = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
+    return pieces.add(node, "Quant", [quotient, one, zero, bits], output, domain="qonnx.custom_op.general", **how)
 
 
 def _product(pieces: Pieces, node: NodeProto, made: Mapping[str, _Quantised]) -> None:

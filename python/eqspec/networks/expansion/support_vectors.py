@@ -1,12 +1,19 @@
-"""Regression by support vectors: sums of kernels, which are functions of one variable of what is affine in squares.
+"""Support vectors: sums of kernels, which are functions of one variable of what is affine in squares.
 
 RBF      exp(-g |x - s|^2),  |x - s|^2 = sum of x_j^2 - 2 s x + |s|^2, so that all vectors share the squares
 POLY     (g s x + c)^d       SIGMOID   tanh(g s x + c)       LINEAR   s x
+
+A classifier gives a score for each pair of classes i < j, the sum of the kernels of their vectors: those of class i
+with row j - 1 of the coefficients, those of class j with row i. Of two classes it gives the negative score and the
+score. Its probabilities are what an iteration ends with, and are refused.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
+from numpy.typing import NDArray
 from onnx import NodeProto
 
 from eqspec.networks.expansion.classifiers import numbers_of
@@ -14,9 +21,10 @@ from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, co
 from eqspec.networks.onnx_tensor import UnreadableError
 
 _KNOWN = (
-    "coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho",
-    "support_vectors",
+    "classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "n_supports",
+    "one_class", "post_transform", "prob_a", "prob_b", "rho", "support_vectors", "vectors_per_class",
 )  # fmt: skip
+_SCORES = "end the model at its scores: export it with probability=False, or with raw scores"
 
 
 def svm_regressor(pieces: Pieces, node: NodeProto) -> None:
@@ -34,6 +42,47 @@ def svm_regressor(pieces: Pieces, node: NodeProto) -> None:
     values = _kernels(pieces, node, x, vectors.reshape(count, -1)) if count else x
     made = pieces.add(node, "MatMul", [values, pieces.constant(weights.reshape(-1, 1), output)])
     pieces.add(node, "Add", [made, pieces.constant(rho, output)], output)
+
+
+def svm_classifier(pieces: Pieces, node: NodeProto) -> None:
+    """SVMClassifier, apart from its label: a score for each pair of classes."""
+    given = attributes(node, _KNOWN)
+    counts(node, (1, 1), (2, 2))
+    if node.output[0] in pieces.read:
+        raise UnreadableError("the label of a classifier is used, which jumps from class to class", _SCORES)
+    if given.get("prob_a") or given.get("prob_b"):
+        raise UnreadableError("probabilities of support vectors, which runtimes find by an iteration", _SCORES)
+    if given.get("post_transform", "NONE") != "NONE":
+        raise UnreadableError(f"post_transform {given['post_transform']!r}", "export it with NONE")
+    sizes, rho = [int(n) for n in given.get("vectors_per_class", ())], numbers_of(given, "rho")
+    weights, vectors = numbers_of(given, "coefficients"), numbers_of(given, "support_vectors")
+    classes, count = len(sizes), sum(sizes)
+    labels = max(len(given.get("classlabels_ints", ())), len(given.get("classlabels_strings", ())))
+    pairs = classes * (classes - 1) // 2
+    fits = classes == labels >= 2 and min(sizes) >= 0 < count and rho.size == pairs
+    if not fits or weights.size != (classes - 1) * count or not vectors.size or vectors.size % count:
+        message = f"{weights.size} coefficients and {rho.size} offsets for {count} vectors of {classes} classes"
+        raise UnreadableError(message, AGAIN)
+    if classes == 2 and not (weights < 0).any():
+        raise UnreadableError("two classes without a negative coefficient, whose scores runtimes complete", AGAIN)
+    output = node.output[1]
+    kernels = _kernels(pieces, node, pieces.real(node, 0), vectors.reshape(count, -1))
+    of_pairs = _pairs(weights.reshape(classes - 1, count), sizes)
+    if classes == 2:
+        of_pairs, rho = (np.concatenate([-a, a], axis=-1) for a in (of_pairs, rho))
+    made = pieces.add(node, "MatMul", [kernels, pieces.constant(of_pairs, output)])
+    pieces.add(node, "Add", [made, pieces.constant(rho, output)], output)
+
+
+def _pairs(weights: NDArray[np.float32], sizes: list[int]) -> NDArray[np.float32]:
+    """The weight of every vector in the score of each pair of classes (count, pairs)."""
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    pairs = list(combinations(range(len(sizes)), 2))
+    made = np.zeros((len(pairs), weights.shape[1]), np.float32)
+    for row, (i, j) in zip(made, pairs, strict=True):
+        row[ends[i] : ends[i + 1]] = weights[j - 1, ends[i] : ends[i + 1]]
+        row[ends[j] : ends[j + 1]] = weights[i, ends[j] : ends[j + 1]]
+    return np.ascontiguousarray(made.T)
 
 
 def _kernels(
@@ -65,4 +114,4 @@ def _kernels(
     return pieces.add(node, "Tanh", [line]) if kind == "SIGMOID" else pieces.add(node, "Pow", [line, stored(degree)])
 
 
-EXPANSIONS = {"SVMRegressor": svm_regressor}
+EXPANSIONS = {"SVMClassifier": svm_classifier, "SVMRegressor": svm_regressor}

@@ -15,6 +15,7 @@ from eqspec.networks.operators import (
     elementwise,
     functions,
     grid_sampling,
+    integer_arithmetic,
     level_operators,
     linear_quantisation,
     lookup,
@@ -49,6 +50,7 @@ _FAMILIES = (
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
+OPERATORS["Where"] = integer_arithmetic.where  # which may choose among constant integers
 
 QUANTISING: dict[str, Operator] = {
     name: read

@@ -123,6 +123,21 @@ def _compared(holds_above: tuple[float, ...], *, opposite: bool = False) -> Oper
     return operator
 
 
+def where(call: OperatorCall) -> Sequence[Value]:
+    """Where: of integers, by a condition that depends on the input; of other numbers as in `comparisons`."""
+    condition, values = call.value(0), (call.value(1), call.value(2))
+    of_levels = any(isinstance(v, Levels) for v in values)
+    of_integers = all(isinstance(v, Levels) or (isinstance(v, np.ndarray) and v.dtype.kind in "iu") for v in values)
+    if not of_integers or not (isinstance(condition, Affine) or of_levels):
+        return comparisons.where(call)
+    (a, first), (b, second) = _operand(call, 1), _operand(call, 2)
+    truth = comparisons.truth(call, 0)
+    for operand in (a, b):
+        check_broadcast(truth.shape, operand.shape)
+        check_one_for_all(call, truth.shape, operand.shape)
+    return [_integers(call, comparisons.chosen(truth, a, b), (min(*first, *second), max(*first, *second)))]
+
+
 OPERATORS: dict[str, Operator] = {
     "Add": _binary(elementwise.add, lambda i, j: i + j),
     "Mul": _binary(elementwise.multiply, lambda i, j: i * j),
@@ -134,5 +149,6 @@ OPERATORS: dict[str, Operator] = {
     "GreaterOrEqual": _compared((-0.5,)),
     "Less": _compared((-0.5,), opposite=True),
     "LessOrEqual": _compared((0.5,), opposite=True),
+    "Where": where,
 }
 """In place of the operators of the same names, where an input is levels."""

@@ -44,7 +44,9 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     if not isinstance(places, Levels):
         return selection.gather(call)
     call.refuse_rounded_jump(_JUMP)
-    table = call.real_value(0)
+    stored = call.value(0)
+    of_integers = isinstance(stored, np.ndarray) and stored.dtype.kind in "iu" and stored.size > 0
+    table = Enclosure(stored.astype(np.float64)) if of_integers else call.real_value(0)  # type: ignore[union-attr]
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
     if places.low < -size or places.high >= size:
@@ -58,7 +60,8 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     def put(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
 
-    return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+    result = af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)
+    return [integer_arithmetic.counted(call, result, table.value) if isinstance(stored, np.ndarray) else result]
 
 
 def within(call: OperatorCall, places: Levels, size: int) -> Levels:

@@ -128,7 +128,8 @@ class OperatorCall:
         if isinstance(found, Scores):
             return found.value
         if isinstance(found, Levels):
-            raise UnreadableError(f"input {index} holds levels of a quantiser, integers", "dequantise it, or cast it")
+            message = f"input {index} holds integers that depend on the network's input, as levels of a quantiser do"
+            raise UnreadableError(message, "dequantise it, or cast it to a float type")
         if isinstance(found, Masked | Hidden):
             raise UnreadableError(f"input {index} holds minus infinity", "only a mask in front of a Softmax may")
         if isinstance(found, np.ndarray):

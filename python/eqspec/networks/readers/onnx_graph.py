@@ -6,7 +6,7 @@ Graph or a NetworkError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from onnx import NodeProto, TensorProto, ValueInfoProto
@@ -71,7 +71,8 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
     for node in nodes:
         _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
-    inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes) for value in given)
+    batches = {shape[0] for shape in map(shape_of, given) if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
+    inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes, batches) for value in given)
     outputs = shape_of(graph.output[0])
     short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
     for kind in sorted(short & _SHORT):
@@ -133,8 +134,12 @@ def _input(
     tables: Mapping[str, TensorProto],
     output: str,
     notes: list[str],
+    batches: Container[int | str] = (),
 ) -> Input:
-    """An input with its shape: at least one axis, one unknown size at most beside fixed ones."""
+    """An input with its shape: at least one axis, one unknown size at most beside fixed ones.
+
+    A single axis may be open where it is that of the samples, by its name one of the `batches` of other inputs.
+    """
     kind = value.type.tensor_type
     levels = _levels(path, value, nodes, tables, output, notes)
     shape = shape_of(value)
@@ -146,7 +151,7 @@ def _input(
     if any(d.WhichOneof("value") == "dim_value" and d.dim_value == 0 for d in kind.shape.dim[1:]):
         raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
     unknown = sum(isinstance(d, str) for d in shape)
-    if unknown > 1 or len(shape) == unknown:
+    if unknown > 1 or (len(shape) == unknown and shape[0] not in batches):
         open_one = next((d for d in shape[1:] if isinstance(d, str) and d != "?"), "NAME")
         fix += f"; python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx --dim_param {open_one} "
         fix += "--dim_value N writes a file with N entries there"

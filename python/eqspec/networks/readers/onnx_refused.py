@@ -12,10 +12,6 @@ _TREES = (
     "a tree jumps from leaf to leaf where an input crosses a threshold, and is not a network",
     "compare it with a tool for tree ensembles, or train a network on its answers",
 )
-_KERNELS = (
-    "its kernel takes products of inputs and support vectors to a power or an exponential",
-    "compare a linear model (LinearSVC is one) or a network",
-)
 _LABELS = ("it maps numbers or texts to others by a table, which jumps", "end the model at its scores or probabilities")
 _FLOAT_LEVELS = ("its levels are not evenly spaced", "quantise to integers (Quant, QuantizeLinear)")
 _NO_INTEGERS = (
@@ -57,7 +53,6 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleRegressor"), _TREES
     ),
-    "ai.onnx.ml.SVMClassifier": _KERNELS,
     **dict.fromkeys(
         (
             "ai.onnx.ml.CastMap", "ai.onnx.ml.CategoryMapper", "ai.onnx.ml.DictVectorizer", "ai.onnx.ml.LabelEncoder",
