@@ -1,8 +1,9 @@
 """Which row goes with which: the assignment of least total cost, by shortest augmenting paths.
 
 R. Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
-Computing 38 (1987). One path for each row, each found by Dijkstra's algorithm on costs that dual prices keep
-non-negative: O(n^3) operations, of which numpy does the innermost n at once.
+Computing 38 (1987). A row whose cheapest column no row before it takes begins there. Every other row needs one path,
+found by Dijkstra's algorithm on costs that dual prices keep non-negative: O(n^3) operations, of which numpy does the
+innermost n at once.
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from numpy.typing import NDArray
 def assign(costs: NDArray[np.float64]) -> list[int]:
     """The column of each row, no column twice, with the least sum of finite costs (n, m), n <= m."""
     rows, columns = costs.shape
-    row_price, column_price = np.zeros(rows), np.zeros(columns)
+    if not rows:
+        return []
+    # With the least cost of each row as its price, no cost less prices is negative, and those of these pairs are 0.
+    row_price, column_price = costs.min(axis=1), np.zeros(columns)
     row_of = np.full(columns, -1)
-    for start in range(rows):
+    taken, by = np.unique(costs.argmin(axis=1), return_index=True)
+    row_of[taken] = by
+    for start in np.setdiff1d(np.arange(rows), by).tolist():
         reached, before = np.full(columns, np.inf), np.full(columns, -1)
         done = np.zeros(columns, bool)
         row, column, length = start, -1, 0.0

@@ -350,19 +350,21 @@ def _with_copies(x: _Values, y: _Values, costs: Array, partner: list[int | None]
         copied = twin not in poor and _apart(x.units[twin], y.units[j]) <= ALIKE
         slots.first.append(twin if copied else None)
         slots.second.append(j)
-    return _without_poor(slots, x, y, poor)
+    return _without_poor(slots, x, y, costs, poor)
 
 
-def _without_poor(slots: _Slots, x: _Values, y: _Values, poor: list[int]) -> _Slots:
+def _without_poor(slots: _Slots, x: _Values, y: _Values, costs: Array, poor: list[int]) -> _Slots:
     """The slots, where a candidate's neuron in a poor pair leaves it to stand with the neuron that it copies."""
     for s in poor:
         j = slots.second[s]
         if j is None or slots.second.count(j) > 1:
             continue
-        alike = [i for i in range(len(x.sizes)) if i not in poor and _apart(x.units[i], y.units[j]) <= ALIKE]
-        if alike:
+        # Directions so close have a cost of at most the square of that; most neurons have none such.
+        near = (i for i in np.flatnonzero(costs[:, j] <= ALIKE**2 + 1e-12).tolist() if i not in poor)
+        twin = next((i for i in near if _apart(x.units[i], y.units[j]) <= ALIKE), None)
+        if twin is not None:
             slots.second[s] = None
-            slots.first.append(alike[0])
+            slots.first.append(twin)
             slots.second.append(j)
     return slots
 
@@ -370,16 +372,17 @@ def _without_poor(slots: _Slots, x: _Values, y: _Values, poor: list[int]) -> _Sl
 def _factors(x: _Values, y: _Values) -> Array:
     """What each neuron of the candidate is scaled by: 1 unless it is a multiple of its partner, but for rounding."""
     factors = np.ones(len(y.sizes))
-    for s in range(min(len(x.sizes), len(y.sizes))):
-        if not (x.sizes[s] > 0.0 and y.sizes[s] > 0.0):
-            continue
-        factor = float(x.sizes[s] / y.sizes[s])
-        before = float(np.linalg.norm(x.units[s] - y.units[s] / factor))
-        close = min(ALIKE * float(min(x.variation[s], y.variation[s])), before / 100)
-        if before < 1e-6 or close < 1e-12 or _apart(x.units[s], y.units[s]) > close:
-            continue
-        if not 2.0**-60 < factor < 2.0**60:
-            continue
+    both = min(len(x.sizes), len(y.sizes))
+    sizes, others = x.sizes[:both], y.sizes[:both]
+    there = (sizes > 0.0) & (others > 0.0)
+    with np.errstate(all="ignore"):
+        ratios = np.where(there, sizes / np.where(there, others, 1.0), 1.0)
+        before = np.linalg.norm(x.units[:both] - y.units[:both] / ratios[:, None], axis=1)
+        after = np.linalg.norm(x.units[:both] - y.units[:both], axis=1)
+    close = np.minimum(ALIKE * np.minimum(x.variation[:both], y.variation[:both]), before / 100)
+    gains = (before >= 1e-6) & (close >= 1e-12) & (after <= close)
+    for s in np.flatnonzero(there & gains & (ratios > 2.0**-60) & (ratios < 2.0**60)).tolist():
+        factor = float(ratios[s])
         power = float(2.0 ** round(float(np.log2(factor))))
         factors[s] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
     return factors
