@@ -13,8 +13,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
+from breadth import (  # noqa: F401 - hooks of pytest
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_report_header,
+)
 from forked import AUDITOR, COMMANDS, Forking
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,10 +35,6 @@ sys.dont_write_bytecode = False
 
 # Nor may it depend on how the tests themselves are spread: our plugin reads how many workers there are.
 os.environ.pop("PYTEST_XDIST_WORKER_COUNT", None)
-
-settings.register_profile("fast", max_examples=60, deadline=None, derandomize=True)
-settings.register_profile("slow", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -22,9 +22,11 @@ import signal
 import socket
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from runpy import run_module, run_path
+from types import ModuleType
 from typing import Any
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -32,7 +34,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 STARTS_A_THREAD = "onnxruntime"
 """What imports it is imported in the child."""
 COMMANDS, AUDITOR = "commands", "auditor"
-"""What a process is for: `eqspec`, `eqspec-vnnlib` and `pytest`, or the auditor, which has nothing of eqspec loaded."""
+"""What a process is for: `eqspec`, `eqspec-vnnlib`, `pytest` and Python, or the auditor, with nothing of eqspec."""
 RARE = ("eqspec.networks.frameworks", "eqspec.cluster", "eqspec.plots", "eqspec.language_server")
 """They import libraries that few commands need."""
 
@@ -180,9 +182,21 @@ def _become(job: dict[str, Any], streams: list[int]) -> int:
         run_module("pytest", run_name="__main__", alter_sys=True)  # which exits
     if command == "audit":
         run_path(words[0], run_name="__main__")  # which exits
+    if command == "python":
+        return _program(*words)
     from eqspec import __main__
 
     return __main__.start() if command == "eqspec" else __main__.start_solver()
+
+
+def _program(text: str) -> int:
+    """As `python -W error -c text`; its warnings, and those of what it imports first, are errors."""
+    sys.argv = ["-c"]
+    sys.path.insert(0, "")
+    warnings.simplefilter("error")
+    sys.modules["__main__"] = main = ModuleType("__main__")
+    exec(compile(text, "<string>", "exec"), vars(main))
+    return 0
 
 
 if __name__ == "__main__":

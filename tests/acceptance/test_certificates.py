@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import eqspec.audit
+from breadth import some
 from eqspec.audit import Refused, audit
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.reading import File
@@ -301,7 +302,7 @@ def _unpacked(packed: bytes) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", 3)])
+@pytest.mark.parametrize(("which", "times"), [("halved", 20), ("contracted", len(some(range(3), 1)))])
 def test_bytes_changed_or_missing(which: str, times: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Whatever the damage to the file: refused, with no other exception. Damage below gzip's sum proves no more."""
     made: Certificate = request.getfixturevalue(which)

@@ -18,6 +18,7 @@ NARROW = [f"{pair} prop_7[eps=0.5]" for pair in ("1_1", "2_1", "3_9", "4_1")] + 
 5 000 boxes takes a second and attacks the whole region a few times."""
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", NARROW)
 def test_a_violation_in_a_narrow_place_is_found_early(name: str, shared: Path) -> None:
     (query,) = [q for q in published.acas(shared) if q.name == name]

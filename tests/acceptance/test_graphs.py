@@ -86,6 +86,7 @@ def pair(folder: Path, one: Model, other: Model) -> tuple[Path, Path]:
     return write(one, folder / "one.onnx"), write(other, folder / "other.onnx")
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("kind", NORMALISED)
 def test_normalisation_may_be_folded(kind: Kind, function: str, tmp_path: Path) -> None:
@@ -97,6 +98,7 @@ def test_normalisation_may_be_folded(kind: Kind, function: str, tmp_path: Path) 
     assert (result.verdict, result.boxes) == (Verdict.EQUIVALENT, 1)
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("function", ["relu", "leaky", "hardtanh"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_channels_may_stand_in_another_order(kind: Kind, function: str, tmp_path: Path) -> None:
@@ -108,6 +110,7 @@ def test_channels_may_stand_in_another_order(kind: Kind, function: str, tmp_path
     assert (result.verdict, result.boxes) == (Verdict.EQUIVALENT, 1)
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("function", ["relu", "leaky", "relu6", "abs"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_of_eight_bits(kind: Kind, function: str, tmp_path: Path) -> None:
@@ -122,6 +125,7 @@ def test_weights_of_eight_bits(kind: Kind, function: str, tmp_path: Path) -> Non
     held(refuted, one, other, 0.9 * seen)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("function", ["relu", "hardsigmoid"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_channel_that_differs_is_found(kind: Kind, function: str, tmp_path: Path) -> None:

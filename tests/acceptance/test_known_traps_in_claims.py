@@ -39,6 +39,7 @@ def test_every_output_counts_not_just_the_last(broken: int, norm: Norm) -> None:
     assert Runner(Options(threads=1)).run(made).verdict is Verdict.DIFFERENT
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize(("kept", "preferred"), list(itertools.permutations(range(3), 2)))
 @pytest.mark.parametrize("inputs", [1, 10])
 def test_every_pair_of_classes_counts_not_just_the_last(kept: int, preferred: int, inputs: int) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from acceptance import published
 from acceptance.families import contradicts
 from acceptance.published import Query
+from breadth import some
 from eqspec.networks import in_float32
 from eqspec.property import Epsilon, exact
 from eqspec.run.options import Options
@@ -55,6 +56,7 @@ def test_acas(shared: Path, eps: str) -> None:
         for query in published.acas(shared)
         if f"eps={eps}]" in query.name and query.published and query.published.boxes < FEW_BOXES
     ]
+    queries = some(queries, len(queries) // 2)
     assert {query.published.verdict for query in queries if query.published} >= {"equivalent", "different"}
     pairs = results(queries, Options(threads=2, boxes=5 * FEW_BOXES))
     assert decided(pairs) >= 0.95 * len(pairs)
@@ -84,7 +86,11 @@ def test_lhc(shared: Path) -> None:
 
 def test_mnist_witnesses_break_the_claim_in_another_runtime(shared: Path) -> None:
     """Nothing is published about single images; onnxruntime and float64 sums have to agree with `different`."""
-    queries = [query for query in published.mnist(shared, "close", rows=6) if query.task.parameters["radius"] >= 5]
+    queries = [
+        query
+        for query in published.mnist(shared, "close", rows=len(some(range(6), 3)))
+        if query.task.parameters["radius"] >= 5
+    ]
     pairs = results(queries, Options(threads=2, boxes=1))
     different = [(query, result) for query, result in pairs if result.verdict is Verdict.DIFFERENT]
     assert different

@@ -18,6 +18,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+from breadth import some
 from eqspec.networks import read_network
 from eqspec.property import Epsilon
 from eqspec.tasks.task import Task
@@ -184,7 +185,8 @@ def test_what_folding_adds_is_no_counterexample(tmp_path: Path) -> None:
 def test_random_conjunctions_over_folded_networks(names: str, tmp_path: Path) -> None:
     random = Random(f"{names}0")
     answers, truths, folded = set(), set(), 0
-    for number in range(20):
+    numbers = some(range(20), 10)
+    for number in numbers:
         inputs = random.randint(1, 2)
         chains = [chain_of(random, inputs) for _ in names]
         exact = [unfolded(chain) for chain in chains]
@@ -206,7 +208,7 @@ def test_random_conjunctions_over_folded_networks(names: str, tmp_path: Path) ->
     assert Answer.SAT in answers
     assert Answer.UNSAT in answers
     assert truths == {True, False}
-    assert folded >= 10
+    assert folded >= len(numbers) / 2
 
 
 @pytest.mark.parametrize("seed", range(6))

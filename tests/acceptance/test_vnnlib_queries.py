@@ -54,6 +54,7 @@ def values(networks: Sequence[Network], point: tuple[Fraction, ...]) -> dict[str
     return found | {f"Y_{i}": y for i, y in enumerate(outputs)}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("names", ["f", "fg"])
 @pytest.mark.parametrize("seed", range(2))
 def test_answers_agree_with_a_grid(names: str, seed: int, tmp_path: Path) -> None:
@@ -80,6 +81,7 @@ def test_answers_agree_with_a_grid(names: str, seed: int, tmp_path: Path) -> Non
     assert answers.count(Answer.UNKNOWN) + answers.count(Answer.TIMEOUT) <= 2
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_conjunction_breaks_where_its_comparisons_hold(both: bool, seed: int, tmp_path: Path) -> None:

@@ -17,9 +17,17 @@ ELSEWHERE = {"language.md", "soundness.md"}
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all pages keep their results."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES if any(parts(page))])
-def test_every_block_does_what_the_page_says(page: str, tmp_path: Path, root: Path, forking: Forking) -> None:
-    walk = Walk(tmp_path, root, forking)
+def test_every_block_does_what_the_page_says(
+    page: str, tmp_path: Path, root: Path, forking: Forking, kept: Path
+) -> None:
+    walk = Walk(tmp_path, root, forking, kept)
     for step in steps(root / page):
         walk.do(step)
 
@@ -57,13 +65,13 @@ def test_what_is_installed_exists(root: Path) -> None:
                 assert not extra or set(extra.rstrip("]").split(",")) <= extras.keys(), f"{page.name}: {line}"
 
 
-def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path, forking: Forking) -> None:
+def test_a_page_that_lies_is_caught(tmp_path: Path, root: Path, forking: Forking, kept: Path) -> None:
     """The walk itself: each kind of block fails when it is not true."""
     (tmp_path / "page.md").write_text(
         "```sh\ntrue\n```\n```text\n$ echo 3 green\n4 green\n```\n```python\nprint(1)  # 1\n```\n"
         "<!-- files: specs/tiny -->\n"
     )
-    walk = Walk(tmp_path, root, forking)
+    walk = Walk(tmp_path, root, forking, kept)
     for part in parts(tmp_path / "page.md"):
         walk.do(part)
     assert walk.ran == 3

@@ -41,7 +41,11 @@ def test_a_hook_runs_on_the_files_it_is_for(root: Path, tmp_path: Path, forking:
 
     def run() -> int:
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment(tmp_path, forking), capture_output=True, check=False
+            command,
+            cwd=tmp_path,
+            env=environment(tmp_path, forking, tmp_path / ".kept"),
+            capture_output=True,
+            check=False,
         )
         return done.returncode
 
@@ -64,7 +68,7 @@ def test_the_workflow_for_users_runs(root: Path, tmp_path: Path, forking: Forkin
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=tmp_path,
-            env=environment(tmp_path, forking) | {"GITHUB_ACTIONS": "true"},
+            env=environment(tmp_path, forking, tmp_path / ".kept") | {"GITHUB_ACTIONS": "true"},
             capture_output=True,
             text=True,
             check=False,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+from collections.abc import Sequence
 from pathlib import Path
 
 from fuzz.hostile import HOSTILE
@@ -18,9 +19,12 @@ Answers = dict[tuple[str, str], tuple[str, int]]
 """By reader and file: the outcome, and how many megabytes the process grew."""
 
 
-def read(kind: str, folder: Path, answers: multiprocessing.Queue[tuple[str, str, str, int]]) -> None:
-    """Put what a reader makes of each of its hostile files, one after the other."""
-    for name, made in HOSTILE[kind].items():
+def read(
+    kind: str, names: Sequence[str], folder: Path, answers: multiprocessing.Queue[tuple[str, str, str, int]]
+) -> None:
+    """Put what a reader makes of each of these hostile files, one after the other."""
+    for name in names:
+        made = HOSTILE[kind][name]
         path = folder / READERS[kind].name
         path.write_bytes(made(folder))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -114,6 +114,7 @@ def test_a_strict_claim_that_is_met_exactly_at_a_corner_is_refuted() -> None:
     assert ask(questions(formula, 2)["strict"], 2, Options(threads=1, boxes=400)).verdict is Verdict.DIFFERENT
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("kind", ["at most", "top1", "confidence of three"])
 @pytest.mark.parametrize("variables", [10, 20])
 def test_nothing_is_claimed_about_large_formulas_that_a_solver_denies(variables: int, kind: str) -> None:

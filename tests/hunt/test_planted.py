@@ -82,6 +82,7 @@ def _decision(layers: Layers, reference: Layers, rows: Array, offset: Array) -> 
     ]
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("width", WIDTHS, ids=lambda width: f"1/{width.denominator}")
 def test_what_differs_in_a_tiny_region_is_never_proved_equal(place: str, width: Fraction) -> None:

@@ -61,6 +61,7 @@ def test_a_rewriting_changes_nothing(kind: str, seed: int) -> None:
         assert outputs(other, point) == outputs(original, point)
 
 
+@pytest.mark.part(16)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("claim", WITH_SLACK, ids=lambda claim: type(claim).__name__)
 def test_what_is_equivalent_by_construction_is_proved(kind: str, claim: Property) -> None:
@@ -68,6 +69,7 @@ def test_what_is_equivalent_by_construction_is_proved(kind: str, claim: Property
     assert verdicts == [Verdict.EQUIVALENT] * 4
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("claim", WITHOUT, ids=lambda claim: type(claim).__name__)
 def test_neurons_that_are_matched_prove_it_on_the_first_box(kind: str, claim: Property) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from breadth import some
 from oracle.queries import CLAIMS, Claim, known, query
 from oracle.search import Bounded, contradiction, is_witness, runner
 
@@ -21,6 +22,8 @@ PAIRS = 45
 def test_contraction_on_constrained_regions_is_true(claim: Claim) -> None:
     seeds = [seed for seed in range(2000, 2000 + 6 * PAIRS) if known(seed)[0].constraints][:PAIRS]
     assert len(seeds) == PAIRS
+    if claim != "epsilon":  # of which few are contracted
+        seeds = some(seeds, 24)
     seen: Counter[str] = Counter()
     for seed in seeds:
         asked = query(seed, claim, 0)
@@ -32,7 +35,7 @@ def test_contraction_on_constrained_regions_is_true(claim: Claim) -> None:
         assert wrong is None, f"{wrong} at seed {seed}: {result.to_json()}"
         seen[result.verdict] += 1
         seen["contraction"] += bool(result.stages.get("contraction"))
-    assert seen["equivalent"] > PAIRS // 5, seen
-    assert seen["different"] > PAIRS // 10, seen
+    assert seen["equivalent"] > len(seeds) // 5, seen
+    assert seen["different"] > len(seeds) // 10, seen
     # A distance in a norm that is not linear cannot be contracted.
-    assert seen["contraction"] > (0 if claim == "epsilon" else PAIRS // 10), seen
+    assert seen["contraction"] > (0 if claim == "epsilon" else len(seeds) // 10), seen

@@ -49,6 +49,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: Callable[[MixedProgram], 
     monkeypatch.setattr(MixedSolver, "answer", lambda _, program: answer(program))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("share", [HAIR, -HAIR, -Fraction(1, 10)], ids=["holds", "breaks", "clearly breaks"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_solver_that_lies_proves_nothing(monkeypatch: pytest.MonkeyPatch, seed: int, share: Fraction) -> None:

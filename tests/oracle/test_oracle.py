@@ -48,6 +48,7 @@ def solve(rows: Sequence[Row]) -> tuple[Fraction, ...] | None:
     return tuple(-row[-1] for row in table)
 
 
+@pytest.mark.part(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_cutting_leaves_the_vertices_that_brute_force_finds(seed: int) -> None:
     """Small coefficients, so that cuts run through vertices and along faces; some leave a flat polytope or nothing."""
@@ -69,6 +70,7 @@ def test_cutting_leaves_the_vertices_that_brute_force_finds(seed: int) -> None:
     assert len(polytope.points) == len(inside)
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pieces_evaluate_as_the_networks_do(seed: int) -> None:
     """At every vertex and in the middle of every piece."""
@@ -91,6 +93,7 @@ def known_with_program(seed: int) -> tuple[Pair, Oracle, TwinProgram]:
     return pair, oracle_of(pair), TwinProgram(pair)
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_greatest_values_are_those_of_a_mixed_integer_program(seed: int) -> None:
     pair, oracle, program = known_with_program(seed)
@@ -105,6 +108,7 @@ def test_greatest_values_are_those_of_a_mixed_integer_program(seed: int) -> None
             assert float(exact.value) == pytest.approx(found, abs=1e-5)
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_greatest_distances_are_those_of_a_mixed_integer_program(seed: int) -> None:
     """By duality |d| is the greatest u.d over unit vectors u (linf), sign patterns (l1), vectors of length 1 (l2).
@@ -134,6 +138,7 @@ def test_greatest_distances_are_those_of_a_mixed_integer_program(seed: int) -> N
             assert max(maxima) >= length - 1e-5
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_greatest_leads_are_those_of_a_mixed_integer_program(seed: int) -> None:
     """max g_j - g_k subject to f_k - f_l >= t, between the oracle's answers for a little more and a little less."""
@@ -191,6 +196,7 @@ def test_no_sample_disagrees_more_confidently_than_the_oracle_says(seed: int) ->
                 assert odds == pytest.approx(float(summit.low), abs=1e-9)
 
 
+@pytest.mark.part(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_summit_of_a_square_is_that_of_a_grid(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -211,6 +217,7 @@ def test_the_summit_of_a_square_is_that_of_a_grid(seed: int) -> None:
         assert value >= highest.low - Fraction(1, 10)
 
 
+@pytest.mark.part(25)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_recorded_query_is_the_same_query(seed: int, claim: Claim) -> None:

@@ -27,6 +27,7 @@ def ask(case: Case, options: Bounded = SEARCHES[0]) -> tuple[Query, Result]:
     return asked, runner(options).run(asked.task())
 
 
+@pytest.mark.part(172)
 @pytest.mark.parametrize("options", SEARCHES, ids=lambda o: f"{o.domain}{'' if o.lp else '-no-lp'}-{o.threads}")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
 def test_the_sentence_means_this(case: Case, options: Bounded) -> None:
@@ -65,6 +66,7 @@ def test_a_claim_about_some_inputs_is_not(name: str) -> None:
     assert not result.vacuous
 
 
+@pytest.mark.part(15)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_confidence_that_every_input_has_is_plain_top1(seed: int) -> None:
     """Up to 1/n for n classes; for two classes that is 1/2."""

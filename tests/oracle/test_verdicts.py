@@ -13,6 +13,7 @@ from math import ceil
 
 import pytest
 
+from breadth import some
 from eqspec.property import Confidence, Epsilon, Linear
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
@@ -21,12 +22,12 @@ from oracle.queries import CLAIMS, Claim, Query, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness, runner
 
-QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", "200"))
-FIRST_SEED = int(os.environ.get("EQSPEC_ORACLE_SEED", "0"))
-PAIRS = 50
+PAIRS = len(some(range(50), 25))
 """A block asks every property about the same pairs, whose pieces are found once."""
 QUERIES_PER_PAIR = 4
 BLOCK = PAIRS * QUERIES_PER_PAIR
+QUERIES = int(os.environ.get("EQSPEC_ORACLE_QUERIES", BLOCK))
+FIRST_SEED = int(os.environ.get("EQSPEC_ORACLE_SEED", "0"))
 MOST_UNKNOWN: dict[Claim, float] = {"epsilon": 0.05, "top1": 0.05, "margin": 0.05, "confidence": 0.15, "linear": 0.05}
 """Shares of a block. Confidence is harder while the search knows the guard as a polytope only."""
 

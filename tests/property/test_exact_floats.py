@@ -42,6 +42,7 @@ def held(network: Network, x: NDArray[Any], answer: NDArray[Any]) -> int:
     return sum(low == high for low, high in ends)
 
 
+@pytest.mark.part(10)
 @pytest.mark.parametrize("uneven", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_what_onnxruntime_answers_lies_within_the_enclosure(tmp_path: Path, seed: int, uneven: bool) -> None:

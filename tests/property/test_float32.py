@@ -129,6 +129,7 @@ def sessions(proto: onnx.ModelProto) -> list[onnxruntime.InferenceSession]:
     return made
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize("make", [plain, normalised])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_float32_evaluation_lies_within_the_enclosure(make: Any, seed: int, tmp_path: Path) -> None:

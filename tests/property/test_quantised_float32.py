@@ -90,6 +90,7 @@ def running(proto: onnx.ModelProto) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("qonnx", [False, True])
 @pytest.mark.parametrize("seed", range(16))
 def test_every_float32_evaluation_lies_within_the_enclosure(seed: int, qonnx: bool, tmp_path: Path) -> None:
@@ -135,6 +136,7 @@ def test_a_rounding_in_front_of_a_threshold_costs_a_level(tmp_path: Path) -> Non
     assert said(2.0, 4.5, 0.5, "float32") is Verdict.EQUIVALENT
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_distance_is_proved_that_two_runtimes_exceed(seed: int, tmp_path: Path) -> None:
     """Each against itself: two orders of summation differ by levels at ties, and by nothing as real numbers."""

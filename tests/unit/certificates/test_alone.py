@@ -51,6 +51,7 @@ def drawn(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     return lower, lower + np.abs(rng.normal(size=(3, count))) * rng.choice([0.0, 1e-9, 0.03, 0.5], size=(3, count))
 
 
+@pytest.mark.part(10)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6, 1e-120])
 def test_what_one_network_computes_lies_in_its_bounds(seed: int, size: float) -> None:
@@ -78,6 +79,7 @@ def test_what_one_network_computes_lies_in_its_bounds(seed: int, size: float) ->
         alone.take(low, high)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pairs_lie_in_their_bounds(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
@@ -110,6 +112,7 @@ def test_deep_networks_have_tighter_bounds_by_themselves() -> None:
     assert narrower > 0
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_box_is_bounded_the_same_whatever_stands_beside_it(seed: int) -> None:
     """But for rounding; so also beside one that holds nothing, one without ends, and one that is not a number."""
@@ -138,6 +141,7 @@ def test_a_box_is_bounded_the_same_whatever_stands_beside_it(seed: int) -> None:
         assert not np.isfinite(ends[:, 4:]).any(), "of what has no ends, or is no number, nothing is known"
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_overflows_bounds_nothing(seed: int) -> None:
     rng = np.random.default_rng(300 + seed)

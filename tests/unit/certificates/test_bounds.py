@@ -138,6 +138,7 @@ def test_one_choice_of_generators_makes_all_forms(seed: int) -> None:
     assert brought, "nothing was open, and nothing is shown"
 
 
+@pytest.mark.part(14)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
@@ -156,6 +157,7 @@ def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
                 assert Fraction(low) <= value <= Fraction(high)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_overflows_is_neither_off_nor_excluded(seed: int) -> None:
     """Bounds that are infinite or not a number say nothing; those that are left still hold."""
@@ -199,6 +201,7 @@ def test_enclosures_contain_layers_that_may_be_off(seed: int) -> None:
             assert Fraction(low) <= value <= Fraction(high)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
     """Every fact by itself and random quantities with random multipliers, where claim's box and region hold."""

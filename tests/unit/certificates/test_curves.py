@@ -101,6 +101,7 @@ def partners(curve: Curve, seed: int) -> tuple[np.random.Generator, Exact, Exact
     return rng, first, second, mine, other
 
 
+@pytest.mark.part(45)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("curve", DEFINED, ids=name_of)
 def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> None:
@@ -137,6 +138,7 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
             assert not np.isfinite(bound) or not value < ball(bound), number
 
 
+@pytest.mark.part(30)
 @pytest.mark.parametrize("curve", DEFINED, ids=name_of)
 def test_the_same_network_differs_by_nothing(curve: Curve) -> None:
     rng = np.random.default_rng(CURVES.index(curve))
@@ -164,6 +166,7 @@ def test_outside_of_a_domain_nothing_is_proved(curve: Curve) -> None:
         assert np.isfinite([low, high]).all()
 
 
+@pytest.mark.part(36)
 @pytest.mark.parametrize("curve", CURVES, ids=name_of)
 def test_a_step_that_stands_alone_spoils_nothing(curve: Curve) -> None:
     """Beside it are points of its domain, though 0 may be none."""

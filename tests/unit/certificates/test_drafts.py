@@ -72,6 +72,7 @@ def _halved(depth: int) -> Array:
     return np.array(below([-0.5] * 3, [0.5] * 3, depth), float)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_draft_is_accepted_where_the_proof_is(seed: int, tmp_path: Path) -> None:
     """Trees that no search made, of one pair in one process, claims strong and weak in turn: nothing is carried over

@@ -100,6 +100,7 @@ def false_claims(task: Task, rng: np.random.Generator) -> list[Property]:
     return [*claims, Linear((Fraction(0),) * 2, ones, highest, strict=True)]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_tree_proves_what_is_false(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)

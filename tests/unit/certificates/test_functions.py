@@ -15,7 +15,7 @@ from eqspec.audit.functions import elementary as own
 from eqspec.audit.functions.formulas import SMOOTH
 from eqspec.audit.functions.shape import BOUNDED, CONCAVE, CONVEX, KINK, LINEAR
 from eqspec.audit.rounding import Refused
-from unit.certificates.true_functions import CURVES, ball, contains, name_of, smooth, true_value
+from unit.certificates.true_functions import CURVES, ball, contains, kind_of, name_of, smooth, true_value
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 JUMPING = ("floor", "levels", "sign", "thresholded")
@@ -103,6 +103,7 @@ def test_elementary_functions_contain_the_truth_and_little_else(name: str) -> No
         assert np.isnan(getattr(own, name)(outside).low).all()
 
 
+@pytest.mark.part(36, curve=kind_of)
 @pytest.mark.parametrize("curve", CURVES, ids=name_of)
 def test_values_contain_the_truth_and_little_else(curve: Curve) -> None:
     rng = np.random.default_rng(5)
@@ -122,6 +123,7 @@ def test_values_contain_the_truth_and_little_else(curve: Curve) -> None:
         assert contains(low, true_value(curve, ball(x)), high)
 
 
+@pytest.mark.part(36, curve=kind_of)
 @pytest.mark.parametrize("curve", CURVES, ids=name_of)
 def test_lines_have_the_function_on_their_side(curve: Curve) -> None:
     """Lines of any slope, those that are chosen among them, at many points; and slopes between these points."""

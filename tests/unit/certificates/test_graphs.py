@@ -61,6 +61,7 @@ def in_double(model: onnx.ModelProto, x: np.ndarray[Any, Any]) -> np.ndarray[Any
     return np.asarray(found).ravel()
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", range(30))
 def test_what_is_read_of_a_graph_is_what_others_compute(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -85,6 +86,7 @@ def windows(rng: np.random.Generator, axes: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.part(60)
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("kind", ["Conv", "MaxPool", "AveragePool"])
 def test_windows_are_where_others_have_them(kind: str, seed: int) -> None:
@@ -217,6 +219,7 @@ def quantities(pair: Pair, points: list[list[Fraction]], traces: list[list[Any]]
     return found
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("seed", range(16))
 def test_enclosures_of_graphs_contain_what_happens(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -265,6 +268,7 @@ def chain(rng: np.random.Generator, depth: int) -> onnx.ModelProto:
     return model(nodes, constants, (1, 3))
 
 
+@pytest.mark.part(18)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("depths", [(1, 2), (2, 1), (1, 4), (2, 4), (4, 3), (1, 1)], ids=str)
 def test_chains_of_other_depths_stay_what_they_are_in_step(depths: tuple[int, int], seed: int) -> None:
@@ -348,6 +352,7 @@ def test_certificates_of_graphs_hold_until_anything_is_changed(tmp_path: Path) -
     assert audit(stored(tmp_path, parts)).verdict == "equivalent"
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_wherever_steps_are_cut_what_is_false_is_not_proved(seed: int, tmp_path: Path) -> None:
     """Trees of random cuts in any quantity, identity steps included; the claim is broken at a corner."""

@@ -150,6 +150,7 @@ def decided(made: Task, folder: Path) -> bool:
 ACCEPTED: list[bool] = []
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("seed", range(14))
 def test_what_is_decided_holds_at_every_point(seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)

@@ -92,6 +92,7 @@ def test_multipliers_are_stored_short_and_finite() -> None:
     assert np.allclose(huge, [[1e200, 0.0, 0.0, -1e-300]], rtol=1e-4, atol=0.0)
 
 
+@pytest.mark.part(1)
 @pytest.mark.parametrize(
     ("seed", "first", "second", "radius", "eps"),
     [

@@ -13,6 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto
 
+from breadth import is_part
 from eqspec.audit import Refused, audit
 from eqspec.audit.reading import File, Number, Pair
 from eqspec.audit.reading.pair import is_chain
@@ -65,8 +66,9 @@ def agrees(path: Path, point: list[Fraction]) -> bool:
 
 def test_every_operator_is_read_as_it_is_or_refused(tmp_path: Path) -> None:
     read = set()
-    for name, case in test_operators.CASES.items():
-        for opset in (7, 9, 13, 17):
+    for number, (name, case) in enumerate(test_operators.CASES.items()):
+        opsets = (7, 9, 13, 17)
+        for opset in [opsets[number % 4], opsets[(number + 1) % 4]] if is_part() else opsets:
             path = saved(tmp_path, model(*case(opset), opset=opset))
             size = read_network(path).input_size
             if agrees(path, [Fraction(n % 7 - 3, 8) for n in range(size)]):

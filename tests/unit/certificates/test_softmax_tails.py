@@ -106,6 +106,7 @@ def test_scores_are_those_of_the_task(end: str, tmp_path: Path, capsys: pytest.C
     assert "2 of 2 tasks" in text
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("end", ["softmax", "two classes, the second", "two classes, the first", "written out"])
 @pytest.mark.parametrize("gives", ["logits", "probabilities"])
 def test_a_claim_about_shares_does_not_pass_for_one_about_scores(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from breadth import is_part
 from eqspec.audit import Audit, Refused, audit
 from eqspec.audit.opening import Bounded, label, number_in_words
 from eqspec.audit.proof import Proof
@@ -215,6 +216,7 @@ def test_numbers_are_exact_or_said_not_to_be(number: Fraction, words: str) -> No
 def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Path) -> None:
     """And whatever is changed in the task changes what is printed, or is refused, or was a name."""
     accepted = refused = 0
+    thinner = 3 if is_part() else 1
     for seed in range(2):
         asked = query(seed, kind, 0)
         folder = tmp_path / str(seed)
@@ -227,7 +229,7 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
         found = audited(parts, folder)
         _is_asked(found.question, task)
         # Half of the changes of the first, a sixth of the second; the other half is that of other claims.
-        for changed in islice(_changes(parts), CLAIMS.index(kind) % 2, None, 2 + 4 * seed):
+        for changed in islice(_changes(parts), CLAIMS.index(kind) % 2, None, (2 + 4 * seed) * thinner):
             try:
                 other = audited(changed, folder)
             except Refused:
@@ -240,8 +242,8 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
                     assert other.said == found.said
             else:
                 assert other.said != found.said or "about" in text(found)
-    assert accepted > 10
-    assert refused > 50
+    assert accepted > 10 / thinner
+    assert refused > 50 / thinner
 
 
 def _is_asked(question: dict[str, Any], task: Task) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -38,6 +38,11 @@ def ball(x: Any) -> Ball:
 
 def name_of(curve: Curve) -> str:
     return f"{curve.name}{curve.parameters or ''}"
+
+
+def kind_of(curve: Curve) -> Hashable:
+    """Its name; of levels, also how they are rounded."""
+    return (curve.name, curve.parameters[4]) if curve.name == "levels" else curve.name
 
 
 def smooth(curve: Curve) -> Callable[[Any], Any] | None:

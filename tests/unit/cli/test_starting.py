@@ -71,6 +71,7 @@ def test_every_command_is_here() -> None:
     assert list(ARGUMENTS) == list(COMMANDS)
 
 
+@pytest.mark.part(10)
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_a_signal_at_the_start_ends_without_a_traceback(command: str, tmp_path: Path) -> None:
     """Each command takes another stage and the other signal, so that together they take many."""

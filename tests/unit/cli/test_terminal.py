@@ -172,6 +172,7 @@ PLAIN = [["explain", "E133"], ["explain", "pair.eqspec"], ["check", "pair.eqspec
 ENCODINGS = [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "latin-1"}]
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
 @pytest.mark.parametrize("settings", ENCODINGS, ids=str)
 def test_every_encoding_will_do(arguments: list[str], settings: dict[str, str], tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def run(what: Task, folder: Path | None, where: str = "cluster", fault: Fault | 
         return Runner(Options(threads=1, weaken=False), results, there).run(what)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("made", [claimed, wide])
 @pytest.mark.parametrize(("first", "then"), [("cluster", "cluster"), ("alone", "cluster"), ("cluster", "alone")])
 def test_the_next_proof_takes_up_the_last_one(tmp_path: Path, made: Made, first: str, then: str) -> None:

@@ -73,6 +73,7 @@ def result(output: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.part(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_search_on_a_cluster_that_then_goes_on(number: int, address: str, spec: Path) -> None:
     with check(spec, "--cluster", address) as process:

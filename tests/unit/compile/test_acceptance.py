@@ -22,6 +22,7 @@ def published_box(file: Path) -> list[tuple[Fraction, Fraction]]:
     return [(bounds[i, ">="], bounds[i, "<="]) for i in range(5)]
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", [f"{i}_{j}" for i in range(1, 6) for j in (1, 9)])
 def test_acas(name: str, shared: Path) -> None:
     compiled = load(shared / "acceptance" / "acas" / f"{name}.eqspec")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from breadth import examples
 from eqspec.compile import Compiled
 from eqspec.compile.seen_region import bites, largest
 from eqspec.errors import SpecError
@@ -154,7 +155,7 @@ class TestRegion:
         assert asked.to_json()["seen"][0]["at_least"] == float(asked.seen[0].at_least)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(SIDES, min_size=1, max_size=4), st.integers(-20, 20))
 def test_the_largest_value_is_that_of_a_corner(sides: list[tuple[int, int, int]], bound: int) -> None:
     coefficients, lower, upper = (tuple(map(F, part)) for part in zip(*sides, strict=True))

@@ -262,6 +262,7 @@ def _disagrees(truth: Real, x: float, value: float, error: float) -> str | None:
     return None if distance <= arb(error) else f"is {value!r} +- {error!r}, the truth {exact}"
 
 
+@pytest.mark.part(45)
 @pytest.mark.parametrize(("name", "numbers"), CASES)
 def test_values_and_slopes_are_within_their_errors(name: str, numbers: tuple[float, ...]) -> None:
     x = points(numbers)

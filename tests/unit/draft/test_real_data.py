@@ -43,6 +43,7 @@ def takes(task: Task, raw: np.ndarray) -> np.ndarray:
     return np.asarray((raw - centre) / scale)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("table", "how"),
     [("breast_cancer", "zscore"), ("breast_cancer", "raw"), ("wine", "zscore"), ("iris", "zscore"), ("digits", "255")],

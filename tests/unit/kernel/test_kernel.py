@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from breadth import some
 from eqspec.audit import audit
 from eqspec.audit.opening import header, opened
 from eqspec.audit.opening.question import question as asked_of
@@ -58,7 +59,7 @@ def test_tiny_certificates_are_accepted_whole_alone(path: Path) -> None:
 @needs_kernel
 def test_nothing_false_is_accepted(tmp_path: Path) -> None:
     """True claims show that the records are worth changing. `python -m unit.kernel.campaign` does many more."""
-    counts = hunt(250, 7, tmp_path)
+    counts = hunt(len(some(range(250), 80)), 7, tmp_path)
     assert counts.wrong == 0
     assert counts.accepted > 0.5 * counts.true
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eqspec
+from breadth import examples
 from eqspec.cli import main
 from eqspec.errors import InputError
 from eqspec.mining.counterexamples import mine
@@ -71,7 +72,7 @@ def pair(seed: int, claim: Any, **fields: Any) -> Task:
     return task(network(*layers), network(*other), claim, **fields)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.integers(0, 50), st.sampled_from(CLAIMS), st.sampled_from(["", "rows", "grid"]))
 def test_every_one_breaks_the_claim_inside_the_region(seed: int, claim: Any, kind: str) -> None:
     regions: dict[str, dict[str, Any]] = {

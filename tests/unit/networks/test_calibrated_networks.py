@@ -81,6 +81,7 @@ FORMATS = [
 ]  # fmt: skip
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize(("form", "per_channel", "activations", "weights"), FORMATS)
 @pytest.mark.parametrize("make", [dense, convolutional])
 def test_static_quantisation(
@@ -210,6 +211,7 @@ def levels_of_weights(layer: str, inputs: str, weights: str) -> tuple[list[Any],
     return [*nodes, node("Gemm", [*factors, "b"], "y", **attributes)], constants
 
 
+@pytest.mark.part(14)
 @pytest.mark.parametrize("inputs", ["real", "relu", "8 bits", "16 bits"])
 @pytest.mark.parametrize(
     ("layer", "weights"),

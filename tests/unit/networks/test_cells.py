@@ -48,6 +48,7 @@ def at(step: InputStep, x: Fraction) -> Fraction:
     return random_programs.applied(Curves.all(step.line.curve), 0, step.line.factor * x + step.line.offset)
 
 
+@pytest.mark.part(20)
 @pytest.mark.parametrize("seed", range(50))
 def test_a_point_has_the_values_of_its_cell(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -119,6 +120,7 @@ def test_a_region_with_infinitely_many_cells_and_one_with_too_many() -> None:
     assert cut(wide, [find(linear, 2)], 1 << 16) is None
 
 
+@pytest.mark.part(40)
 @pytest.mark.parametrize("seed", range(120))
 def test_values_lie_within_their_errors(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -140,6 +142,7 @@ def test_values_lie_within_their_errors(seed: int) -> None:
         assert not unsure.all()
 
 
+@pytest.mark.part(40)
 @pytest.mark.parametrize("seed", range(150))
 def test_every_combination_of_levels_has_a_cell(seed: int) -> None:
     """Several steps of one input, whose thresholds often lie at one place and belong to either side."""

@@ -45,6 +45,7 @@ def answers(proto: ModelProto, points: NDArray[np.float32]) -> NDArray[np.float6
         return np.stack([np.asarray(run(None, {"x": x})[0]).ravel() for x in points]).astype(np.float64)
 
 
+@pytest.mark.part(110)
 @pytest.mark.parametrize("name", ALL)
 def test_they_are_read_as_others_run_them(name: str, tmp_path: Path) -> None:
     """At random points of several sizes, where the function has a value; and a wrong answer would be noticed."""

@@ -37,6 +37,7 @@ def in_step(a: Network, b: Network) -> bool:
     return of_one_form(a.steps, b.steps)
 
 
+@pytest.mark.part(24)
 @pytest.mark.parametrize("seed", range(60))
 def test_aligned_programs_compute_what_they_did(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -65,6 +66,7 @@ def encloses(before: Network, after: Network, random: Random) -> None:
         assert after_low <= low <= high <= after_high
 
 
+@pytest.mark.part(24)
 @pytest.mark.parametrize("seed", range(60))
 def test_any_pairs_are_sound(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -85,6 +87,7 @@ def test_any_pairs_are_sound(seed: int) -> None:
         same_function(before, replace(before, steps=tuple(after)), random)
 
 
+@pytest.mark.part(24)
 @pytest.mark.parametrize("seed", range(60))
 def test_matched_programs_compute_what_they_did(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -97,6 +100,7 @@ def test_matched_programs_compute_what_they_did(seed: int) -> None:
     same_function(b, q, random, rounded=True)
 
 
+@pytest.mark.part(15)
 @pytest.mark.parametrize("seed", range(40))
 def test_quantised_programs_compute_what_they_did(seed: int) -> None:
     """Ties and ends are at the same places after channels were moved, and nothing is rescaled across a step."""

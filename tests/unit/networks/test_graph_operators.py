@@ -46,6 +46,7 @@ def others(proto: onnx.ModelProto, x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(found)
 
 
+@pytest.mark.part(140)
 @pytest.mark.parametrize("name", CASES)
 def test_graphs_are_read_as_others_run_them(name: str, tmp_path: Path) -> None:
     nodes, constants, shape, opset = CASES[name]()
@@ -59,6 +60,7 @@ def test_graphs_are_read_as_others_run_them(name: str, tmp_path: Path) -> None:
     assert beyond(network.steps, points.reshape(10, -1).astype(float), found + 1e-2) is not None
 
 
+@pytest.mark.part(60)
 @pytest.mark.parametrize("name", CASES)
 def test_radii_of_float32_hold_what_onnxruntime_answers(name: str, tmp_path: Path) -> None:
     nodes, constants, shape, opset = CASES[name]()

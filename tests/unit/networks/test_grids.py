@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import quantised_programs as random_programs
+from breadth import some
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Atoms, EmptyRegionError, Grid, Region, analyse
@@ -31,6 +32,7 @@ def some_points(region: Region, count: int) -> list[tuple[Fraction, ...]]:
     return every if len(every) <= count else plain.Random(0).sample(every, count)
 
 
+@pytest.mark.part(25)
 @pytest.mark.parametrize("seed", range(80))
 def test_values_of_lattice_points_lie_on_their_grids(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -46,6 +48,7 @@ def test_values_of_lattice_points_lie_on_their_grids(seed: int) -> None:
                 assert lies_on(y, step.values.taken(np.array([row])).grids(atoms)[0]), (number, row, y)
 
 
+@pytest.mark.part(25)
 @pytest.mark.parametrize("seed", range(80))
 def test_what_is_known_of_a_function_is_the_function(seed: int) -> None:
     random = np.random.default_rng(1000 + seed)
@@ -78,6 +81,7 @@ def same(first: tuple[Step, ...], second: tuple[Step, ...], region: Region) -> b
     return found
 
 
+@pytest.mark.part(30)
 @pytest.mark.parametrize("seed", range(100))
 def test_programs_that_are_found_equal_are_equal_everywhere(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -92,6 +96,7 @@ def test_programs_that_are_found_equal_are_equal_everywhere(seed: int) -> None:
             assert lies_on(x - y, known)
 
 
+@pytest.mark.part(35)
 @pytest.mark.parametrize("seed", range(100))
 def test_programs_written_otherwise_are_found_equal(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -102,6 +107,7 @@ def test_programs_written_otherwise_are_found_equal(seed: int) -> None:
     assert same(steps, other, region)
 
 
+@pytest.mark.part(40)
 @pytest.mark.parametrize("seed", range(120))
 def test_simplified_programs_are_the_same_on_the_region(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -158,8 +164,8 @@ def one_quantiser(q: Quantiser, weight: float, bias: float) -> tuple[Step, ...]:
 def test_quantisers_are_found_equal_only_where_they_are() -> None:
     """Pairs of quantisers of one sum: all roundings, fine and coarse lattices, and all real numbers."""
     random = np.random.default_rng(0)
-    tiny, found = Fraction(1, 1 << 20), 0
-    for _ in range(1200):
+    tiny, found, tried = Fraction(1, 1 << 20), 0, some(range(1200), 400)
+    for _ in tried:
         q = random_programs.quantiser(random)
         rounding = q.rounding if random.integers(3) else Rounding(int(random.integers(9)))
         if random.integers(4) == 0:
@@ -191,4 +197,4 @@ def test_quantisers_are_found_equal_only_where_they_are() -> None:
             for x in points:
                 one, two = (random_programs.outputs(one_quantiser(p, weight, bias), (x,)) for p in (q, other))
                 assert one == two, (q, other, weight, bias, region, x)
-    assert found > 100
+    assert found > len(tried) / 12

@@ -93,6 +93,7 @@ def zero_points(kind: str, values: Any) -> Any:
     return (kind, values) if kind.endswith("4") else np.array(values, kind)
 
 
+@pytest.mark.part(9)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("zero", [0, 1, 3])
 def test_ties_and_ends(tmp_path: Path, kind: str, zero: int) -> None:

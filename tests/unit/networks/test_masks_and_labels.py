@@ -52,6 +52,7 @@ def test_other_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
             read_network(save(tmp_path, proto))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("low", [-1e4, -1e9, float(np.finfo(np.float32).min)])
 @pytest.mark.parametrize("chosen", [False, True])
 def test_finite_masks_hide_as_well_as_infinite_ones(low: float, chosen: bool, tmp_path: Path) -> None:
@@ -242,6 +243,7 @@ def hidden(hiding: list[NodeProto], change: float = 0.0, low: float = -np.inf) -
     return model(nodes, constants | {"late": np.array([False, False, False, True])}, (1, 2, 4))
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("name", "low"), [*((name, -np.inf) for name in HIDING), ("added", -1e9), ("chosen", -3.4e38), ("added", -3.4e38)]
 )

@@ -273,6 +273,7 @@ def check(network: Network, proto: onnx.ModelProto, shape: tuple[int, ...], tole
         np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.part(110)
 @pytest.mark.parametrize(("name", "opset"), KNOWN_ELSEWHERE)
 def test_operator_is_exact(name: str, opset: int, tmp_path: Path) -> None:
     nodes, constants, shape = CASES[name](opset)

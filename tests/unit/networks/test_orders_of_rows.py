@@ -48,6 +48,7 @@ def block(number: int, x: str, kind: str, constants: dict[str, Any], random: Any
 KINDS = ("conv", "tokens first", "matmul", "Relu", "Abs", "Tanh")
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_what_is_added_stands_in_the_order_of_what_it_is_added_to(tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -52,6 +52,7 @@ def int_quant(x: Any, scale: float, zero: float, bits: int, signed: int, narrow:
     return qonnx("intquant").int_quant(x, *map(np.float64, (scale, zero, bits)), signed, narrow, mode)
 
 
+@pytest.mark.part(16)
 @pytest.mark.parametrize("signed", [0, 1])
 @pytest.mark.parametrize("narrow", [0, 1])
 @pytest.mark.parametrize("mode", MODES)

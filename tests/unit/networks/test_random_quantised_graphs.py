@@ -165,6 +165,7 @@ class Growing:
         return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
+@pytest.mark.part(40)
 @pytest.mark.parametrize("seed", range(120))
 def test_graphs_are_read_as_they_run(tmp_path: Path, seed: int) -> None:
     growing = Growing(seed)

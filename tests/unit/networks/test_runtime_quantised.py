@@ -48,6 +48,7 @@ def product(
     return [microsoft("MatMulNBits", names, "y", **named)], constants
 
 
+@pytest.mark.part(16)
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("zero", ["none", "packed", "real"])
 @pytest.mark.parametrize(("rows", "block"), [(16, 16), (40, 16), (33, 32), (7, 16)])

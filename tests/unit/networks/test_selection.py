@@ -39,6 +39,7 @@ def places(start: int, end: int, step: int, size: int = 3) -> list[int]:
 ENDS = (LEAST, -5, -4, -3, -1, 0, 1, 2, 3, 4, 9, MOST)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("step", [1, 2, 5, MOST, -1, -2, -5, LEAST + 1])
 def test_starts_and_ends_anywhere(step: int, tmp_path: Path) -> None:
     x = np.array([[1.0, 2.0, 4.0]])

@@ -33,6 +33,7 @@ def path_of(folder: Path, outputs: int, tail: str, *, moved: float = 0.0, opset:
     return save(folder, model(nodes, constants, (1, 4), opset=opset), f"{tail}_{outputs}_{moved}.onnx")
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("tail", ["Softmax", "LogSoftmax"])
 @pytest.mark.parametrize("outputs", [1, 2, 3, 6])
 def test_it_is_what_the_file_gives(outputs: int, tail: str, tmp_path: Path) -> None:

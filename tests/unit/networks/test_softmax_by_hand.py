@@ -45,6 +45,7 @@ def read(folder: Path, nodes: list[NodeProto], *, inside: bool = False, opset: i
     return network
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("opset", [13, 17])
 @pytest.mark.parametrize("largest", ["last", "second", None])
 @pytest.mark.parametrize("summed", ["last", "second"])

@@ -51,6 +51,7 @@ def test_it_is_small_and_shallow(scores: int) -> None:
         assert all(one.ready <= number for pair in pairs for one in pair)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("outputs", [3, 5, 10])
 @pytest.mark.parametrize("tail", ["Softmax", "LogSoftmax"])
 def test_scores_far_apart(outputs: int, tail: str, tmp_path: Path) -> None:

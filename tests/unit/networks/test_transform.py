@@ -74,6 +74,7 @@ def scaled_input(scale: list[Fraction], shift: list[Fraction], at: list[Fraction
     return [s * x + t for s, t, x in zip(scale, shift, at, strict=True)]
 
 
+@pytest.mark.part(24)
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("alike", [True, False])
 def test_a_program_is_composed(seed: int, alike: bool) -> None:

@@ -55,6 +55,7 @@ def some_points(random: np.random.Generator, low: Point, high: Point, count: int
     return [tuple(a + (b - a) * Fraction(int(s), 8) for a, b, s in zip(low, high, row, strict=True)) for row in shares]
 
 
+@pytest.mark.part(35)
 @pytest.mark.parametrize("seed", range(100))
 def test_programs_are_the_same_in_the_box(seed: int) -> None:
     """Random programs of all quantisers, half of them with a chain of functions of the same rows at the end."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
+from breadth import examples
 from eqspec.report.advice import advice
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment, Sampled
@@ -25,7 +26,7 @@ def moments(*points: tuple[float, float]) -> tuple[Moment, ...]:
     return tuple(Moment(seconds, certified, 1, 1) for seconds, certified in points)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(results(), min_size=1, max_size=2))
 def test_only_what_is_undecided_is_given_advice(made: list[Result]) -> None:
     for one in made:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from breadth import examples
 from eqspec.errors import InputError
 from eqspec.report.comparison import Kind, compare
 from eqspec.report.comparison_forms import FORMS, render
@@ -77,7 +78,7 @@ def kinds(before: list[Result], after: list[Result]) -> list[Kind]:
     return [task.kind for task in compare(before, after).tasks]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(runs)
 def test_a_run_compared_with_itself_is_empty(run: list[Result]) -> None:
     found = compare(run, run)
@@ -86,7 +87,7 @@ def test_a_run_compared_with_itself_is_empty(run: list[Result]) -> None:
     assert not found.worse
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(runs, runs)
 def test_every_task_of_either_run_is_there_once(before: list[Result], after: list[Result]) -> None:
     found = compare(before, after)
@@ -95,7 +96,7 @@ def test_every_task_of_either_run_is_there_once(before: list[Result], after: lis
     assert sorted(map(id, found.changes)) == sorted(id(t) for t in found.tasks if t.kind is not Kind.SAME)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(runs, st.data())
 def test_every_changed_verdict_is_listed_exactly_once(before: list[Result], data: st.DataObject) -> None:
     fresh = [replace(data.draw(some_results()), id=old.id, check=old.check, source=old.source) for old in before]
@@ -207,7 +208,7 @@ def test_other_files_are_said_to_be_others() -> None:
     assert change.words == "was equivalent; now different"
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(runs, runs)
 def test_every_form_tells_of_every_verdict_that_got_worse(before: list[Result], after: list[Result]) -> None:
     found = compare(before, after, "old.json")

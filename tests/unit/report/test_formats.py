@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
+from breadth import examples
 from eqspec.errors import InputError
 from eqspec.report import formats, github, junit, sarif
 from eqspec.report.missing import Missing
@@ -51,7 +52,7 @@ def test_outcomes(result: Result, expected: Outcome) -> None:
     assert outcome(result) is expected
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(some, st.lists(sources, min_size=3, max_size=3))
 def test_junit_has_a_case_per_task_and_counts_that_add_up(found: list[Result], places: list[str | None]) -> None:
     tasks = [replace(r, source=s) for r, s in zip(found, places, strict=False)]
@@ -104,7 +105,7 @@ RESULT_KEYS = {
 }  # fmt: skip
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(some, st.lists(sources, min_size=3, max_size=3))
 def test_sarif_keeps_the_rules_of_its_schema(given_results: list[Result], places: list[str | None]) -> None:
     tasks = [replace(r, source=s) for r, s in zip(given_results, places, strict=False)]
@@ -133,7 +134,7 @@ def test_sarif_keeps_the_rules_of_its_schema(given_results: list[Result], places
     assert len(set(prints)) == len(set(keys))
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(some, st.booleans())
 def test_no_form_calls_a_run_good_of_which_results_are_missing(made_results: list[Result], interrupted: bool) -> None:
     missing = [Missing("a, b.eqspec", "E008: 100 %\nof it", 3 if interrupted else None, interrupted)]
@@ -191,7 +192,7 @@ def visible(text: str) -> str:
     return "\r".join(shown(part) for part in text.split("\r"))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(some, sources)
 def test_annotations_are_one_line_each_and_can_be_read_back(given_results: list[Result], source: str | None) -> None:
     tasks = [replace(r, source=source) for r in given_results]
@@ -220,7 +221,7 @@ def test_many_annotations_end_in_a_count() -> None:
     assert github.to_text([made(Verdict.EQUIVALENT)]) == ""
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(some)
 def test_json_and_json_lines_are_the_same_results_and_come_back(tasks: list[Result]) -> None:
     whole, lines = formats.render(tasks, "json"), formats.render(tasks, "jsonl")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
+from breadth import examples
 from eqspec.api.report import Report
 from eqspec.report.html import page
 from eqspec.report.missing import Missing, interrupted
@@ -20,7 +21,7 @@ from eqspec.tasks.verdict import Reason, Verdict
 from unit.report.pages import WHEN, parsed, result, said, shown, with_class, witness
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(results(), max_size=3))
 def test_whatever_came_out_makes_a_whole_page(made: list[Result]) -> None:
     text = page(made, made=WHEN)
@@ -138,7 +139,7 @@ def test_counts_and_the_summary_add_up() -> None:
     assert [said(e) for e in with_class(tree, "message")] == ["ValueError: no"]
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(results(), min_size=1, max_size=3))
 def test_no_task_is_counted_twice(made: list[Result]) -> None:
     numbers = re.findall(r"(?<!of )(?<!all )\b\d+\b", sentence(made))

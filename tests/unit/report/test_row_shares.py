@@ -12,6 +12,7 @@ import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from breadth import examples
 from eqspec.report.formats import render
 from eqspec.report.html.row_shares import row_shares
 from eqspec.report.row_counts import concluded
@@ -39,7 +40,7 @@ def over_rows(kinds: list[str], r: int | None = None, check: str = "near") -> li
     ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.sampled_from(sorted(OUTCOMES)), min_size=2, max_size=9))
 def test_every_row_is_in_one_count(kinds: list[str]) -> None:
     ((_, words, _),) = row_shares(over_rows(kinds))[0].lines

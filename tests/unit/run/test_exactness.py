@@ -25,6 +25,7 @@ from levels import cases
 from small_tasks import network, space, task
 
 
+@pytest.mark.part(25)
 @pytest.mark.parametrize("seed", range(77))
 def test_regions_with_lattices_are_decided(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -100,6 +101,7 @@ def with_steps(random: np.random.Generator, rest: tuple[Step, ...], first: Step)
     return (first, *moved)
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", range(33))
 def test_networks_that_begin_with_steps_are_decided(seed: int) -> None:
     """Real inputs: both networks are run at every threshold, between them and beside them."""

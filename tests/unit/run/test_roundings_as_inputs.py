@@ -59,6 +59,7 @@ def _with_roundings(weights: list[Array], biases: list[Array], function: Functio
     return _network(steps, inputs + hidden, name)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_bound_is_looser_than_with_roundings_as_inputs(seed: int) -> None:
     random = np.random.default_rng(seed)

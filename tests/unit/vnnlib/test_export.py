@@ -86,6 +86,7 @@ def breaks(task: Task, point: Sequence[Fraction]) -> bool:
     return contains(task, point) and found is not None
 
 
+@pytest.mark.part(9)
 @pytest.mark.parametrize("decide", ["max", "min"])
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_two_networks(claim: str, decide: str, tmp_path: Path) -> None:
@@ -156,6 +157,7 @@ def test_normalisation_inside_a_file(takes: tuple[str, str], tmp_path: Path) -> 
     assert raw_point(again, again.lower_exact) in (raw_point(task, task.lower_exact), task.lower_exact)
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize("decide", ["max", "min"])
 @pytest.mark.parametrize("claim", [name for name in CLAIMS if not name.startswith("l2")])
 def test_one_network(claim: str, decide: str, tmp_path: Path) -> None:

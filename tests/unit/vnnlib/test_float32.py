@@ -48,6 +48,7 @@ def ask(folder: Path, asserted: str, files: str = "fg", **options: bool) -> Answ
     return answer(query, {n: folder / f"{n}.onnx" for n in files}, timeout=30, threads=1, **options)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_onnxruntime_computes_is_never_denied(seed: int, tmp_path: Path) -> None:
     """The largest lead that it computes at 500 points, and the same a digit less: neither is unsat."""

@@ -98,6 +98,7 @@ def broken(task: Task, point: Sequence[Fraction]) -> bool:
     return contains(task, point) and found is not None
 
 
+@pytest.mark.part(14)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_check_breaks_exactly_where_the_asserts_hold(form: str, seed: int, tmp_path: Path) -> None:
@@ -140,6 +141,7 @@ REGIONS = {
 }
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.parametrize("seed", range(3))
 def test_regions_are_those_of_the_file(region: str, seed: int, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_it_takes_what_is_exported(spec: str, tmp_path: Path) -> None:
         agree(query, ours, tensors, shapes, values)
 
 
+@pytest.mark.part(15)
 @pytest.mark.parametrize("seed", range(40))
 def test_formulas_hold_at_the_same_points(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -35,6 +35,7 @@ def _run(network: Network, points: Array) -> Array:
     return np.array([session.run(point) for point in points])
 
 
+@pytest.mark.part(12)
 @pytest.mark.parametrize(
     "precision", [Integers(4), Integers(8), Integers(8, True), Integers(16, True)], ids=lambda p: p.text
 )

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eqspec
+from breadth import examples
 from eqspec.networks import read_network
 from eqspec.networks.containment import first_outside
 from unit.networks.firmware.written import Activation, Dense, Fixed, Layer, Written
@@ -69,7 +70,7 @@ def leaves(project: Written, point: tuple[Fraction, ...]) -> bool:
     return False
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(projects())
 def test_what_wraps_is_what_the_types_cannot_hold(project: Written) -> None:
     with TemporaryDirectory() as folder:
