@@ -170,6 +170,23 @@ def test_float32_copies_are_not_merged() -> None:
     assert contained(b, second, random)
 
 
+def test_a_copy_beside_what_it_is_unlike_stands_with_what_it_copies() -> None:
+    random = np.random.default_rng(0)
+    layers = random_layers(random, 3, 5, 2)
+    weight, bias = layers[0].weight.copy(), layers[0].bias.copy()
+    weight[1], bias[1] = -weight[0], -bias[0]
+    unlike = [AffineLayer(weight.copy(), bias.copy()), layers[1]]
+    weight[1], bias[1] = weight[0], bias[0]
+    copied = [AffineLayer(weight, bias), layers[1]]
+    a, b = (replace(network(x), arithmetic="float32") for x in (unlike, copied))
+    first, second, found = match(a, b)
+    assert found.copied == 1
+    assert len(second.layers[0].bias) == 6
+    assert second.layers[0].bias[1] == 0.0
+    assert contained(a, first, random)
+    assert contained(b, second, random)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_deeper_twin_is_paired_layer_by_layer(seed: int) -> None:
     """An identity layer in the middle of a network changes nothing, and is met by one in the other network."""
