@@ -96,18 +96,16 @@ class JsonObject:
 
 
 def _check(key: str, value: Any, schema: Schema) -> None:
-    """ValueError unless a value has the type, and at least the minimum, of its schema. What it holds is not looked at."""
+    """ValueError unless a value has the type, and at least the minimum, of its schema. What it holds is not checked."""
     named = schema.get("type")
     if named is None:
         return
     kinds = [named] if isinstance(named, str) else named
     least = schema.get("minimum", -math.inf)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and not (math.isfinite(value) and value >= least):
+    if isinstance(value, int | float) and not (math.isfinite(value) and value >= least):
         raise ValueError(f"{key} = {value!r}, which is out of range")
-    if not any(
-        isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds
-    ):
+    is_truth = isinstance(value, bool)  # which Python takes for an integer
+    if not any(isinstance(value, _TYPES[kind]) and is_truth == (kind == "boolean") for kind in kinds):
         raise ValueError(f"{key} = {value!r}, which is not of the type {' or '.join(kinds)}")
 
 
