@@ -19,6 +19,15 @@ from eqspec.lazy_dataclass import dataclass
 Schema: TypeAlias = Mapping[str, Any]
 Change: TypeAlias = Callable[[Any], Any]
 _KEY = "json"
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": (list, tuple),
+    "object": Mapping,
+    "null": type(None),
+}
 
 
 def unchanged(value: Any) -> Any:
@@ -62,12 +71,16 @@ class JsonObject:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote; fields of later versions are passed over. KeyError where a required one is missing."""
+        """What `to_json` wrote; fields of later versions are passed over.
+
+        KeyError where a required one is missing, ValueError where one is not of the type that its schema names.
+        """
         found: dict[str, Any] = {}
         for name, form in forms(cls).items():
-            key, read = (name, form.read) if form.exact is None else (f"{name}_exact", form.exact.read)
+            key, stored = (name, form) if form.exact is None else (f"{name}_exact", form.exact)
             if form.required or key in data:
-                found[name] = read(data[key])
+                _check(key, data[key], stored.schema)
+                found[name] = stored.read(data[key])
         return cls(**found)
 
     @classmethod
@@ -80,6 +93,20 @@ class JsonObject:
             properties |= {key: dict(one.schema) for key, one in both.items()}
             required += both if form.required else ()
         return {"type": "object", "required": required, "properties": properties}
+
+
+def _check(key: str, value: Any, schema: Schema) -> None:
+    """ValueError unless a value has the type, and at least the minimum, of its schema. What it holds is not checked."""
+    named = schema.get("type")
+    if named is None:
+        return
+    kinds = [named] if isinstance(named, str) else named
+    least = schema.get("minimum", -math.inf)
+    if isinstance(value, int | float) and not (math.isfinite(value) and value >= least):
+        raise ValueError(f"{key} = {value!r}, which is out of range")
+    is_truth = isinstance(value, bool)  # which Python takes for an integer
+    if not any(isinstance(value, _TYPES[kind]) and is_truth == (kind == "boolean") for kind in kinds):
+        raise ValueError(f"{key} = {value!r}, which is not of the type {' or '.join(kinds)}")
 
 
 def as_json(form: Form) -> dict[str, Form]:

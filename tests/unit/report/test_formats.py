@@ -256,6 +256,7 @@ def test_results_of_older_versions_are_read() -> None:
         ('[{"id": "a", "verdict": "equivalent", "schema_version": true}]', "has version True of the schema"),
         ('[{"id": "a", "verdict": "equivalent"}]', "has no version of the schema"),
         ('[{"id": "a", "verdict": "equivalent", "schema_version": 1}]', "is not a whole result: KeyError at 'check'"),
+        ('[{"id": 1, "verdict": "equivalent", "schema_version": 1}]', "id = 1, which is not of the type string"),
     ],
 )
 def test_what_holds_no_results_is_refused_with_the_place(tmp_path: Path, text: str, words: str) -> None:
