@@ -94,6 +94,12 @@ def domain_point(curve: Curve) -> float:
     return 0.0 if DEFINITIONS[curve.name].defined(zero, zero, curve.parameters).all() else 1.0
 
 
+def defined_everywhere(curve: Curve) -> bool:
+    """Whether the function has a value at every number."""
+    most = np.full(1, np.finfo(np.float64).max)
+    return bool(DEFINITIONS[curve.name].defined(-most, most, curve.parameters).all())
+
+
 def homogeneous(curve: Curve) -> bool:
     """Whether f(c x) = c f(x) for all c > 0."""
     if curve.name != "pieces":

@@ -66,6 +66,8 @@ class Reading:
     neurons: int = 0
     products: int = 0
     structured: bool = False
+    asked: list[Any] = field(default_factory=list)
+    """Values (`Affine`) of which a graph asks whether they are numbers."""
 
     @contextmanager
     def over_the_reals(self) -> Iterator[None]:

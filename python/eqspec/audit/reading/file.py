@@ -13,7 +13,7 @@ import numpy as np
 
 from ..opening import content, exists, label, limits
 from ..rounding import Refused
-from . import graph, nnet
+from . import graph, nnet, truth
 from .number import Float32, Number
 from .program import Program, Step
 from .quantisers import Ends, integer_ends
@@ -89,6 +89,7 @@ class File:
             result, softmax, named = nnet.run(self.content, program, given), False, None
         else:
             result, softmax, named = graph.run(self.content, program, given, self.ends, self.output)
+            result = truth.with_asked(program, result)
         self._check_scores(softmax)
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")

@@ -225,6 +225,7 @@ def _composed(
     if not isinstance(first, Value):
         return None
     if operator in truth.NEVER:
+        program.asked.append(first)
         return np.zeros(first.shape, bool)
     if operator == "Round":
         return truth.rounded(program, first)

@@ -40,7 +40,7 @@ class Program:
     def __init__(self, kind: type[Number], sizes: Sequence[float]) -> None:
         self.kind, self.effort, self.steps = kind, Effort(kind), list[Step]()
         self.sizes = {INPUTS: np.array(sizes), CONSTANT: np.ones(1)}
-        self._named = 0
+        self._named, self.asked = 0, list[Value]()
 
     def units(self, source: int, shape: tuple[int, ...]) -> Value:
         """What a source gives, which is computed: as it is, but for what an underflow may lose of its products."""

@@ -20,7 +20,14 @@ from .value import Value
 
 COMPARING = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
 NEVER = {"IsInf", "IsNaN"}
-"""Of real numbers."""
+"""Of real numbers; where the value is none, as a logarithm below 0, neither is that of the network (`with_asked`)."""
+
+
+def with_asked(program: Program, result: Value) -> Value:
+    """The outputs and, without weight, the values of which the file asked whether they are numbers."""
+    one = np.zeros(1, int)
+    asked = (program.sums(v, v.places.reshape(1, -1), one, np.zeros((1, v.size))) for v in program.asked)
+    return program.added(result, *asked) if program.asked else result
 
 
 def compared(program: Program, operator: str, operands: Sequence[Operand | None]) -> Value:

@@ -12,6 +12,7 @@ Near its threshold a runtime that rounds may decide a comparison otherwise, so w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 from onnx import TensorProto
@@ -19,7 +20,9 @@ from onnx import TensorProto
 from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
+from eqspec.networks import products
 from eqspec.networks.affine import Affine
+from eqspec.networks.curve_definitions import defined_everywhere
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import check_value
@@ -29,6 +32,7 @@ from eqspec.networks.operators.broadcasting import check_broadcast, check_one_fo
 from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.rearranging import where_constant
+from eqspec.networks.units import Reading
 
 Real = Affine | Enclosure
 _ONE, _SIGN = en.exactly(1.0), Curves.all(Curve("sign"))
@@ -151,10 +155,41 @@ def chosen(condition: Real, a: Real, b: Real) -> Real:
 
 
 def never(call: OperatorCall) -> Sequence[Value]:
-    """IsNaN and IsInf: real numbers are neither, and what a runtime makes beyond its range is not the network."""
+    """IsNaN and IsInf: real numbers are neither, and what a runtime makes beyond its range is not the network.
+
+    Where the value may be none, as a logarithm below 0 is, a runtime answers otherwise. So the value is remembered, and
+    the network has no value there (`with_all_asked`).
+    """
     if folding.is_constant(call):
         return folding.fold(call)
-    return [np.zeros(call.real_value(0).shape, bool)]
+    value = call.real_value(0)
+    if isinstance(value, Affine) and not _is_everywhere(value):
+        call.given.reading.asked.append(value)
+    return [np.zeros(value.shape, bool)]
+
+
+def with_all_asked(result: Affine, reading: Reading) -> Affine:
+    """The outputs, which have no value where one that was asked about has none: it stays, without weight."""
+    with reading.over_the_reals():  # nothing is added
+        for value in reading.asked:
+            size = prod(value.shape)
+            nothing = products.tile(value, np.arange(size).reshape(1, 1, size), en.exactly(np.zeros((1, 1, size))), (1,))
+            result = af.add(result, nothing)
+    return result
+
+
+def _is_everywhere(value: Affine) -> bool:
+    """Whether it is made of functions alone that have a value at every number."""
+    todo, seen = [part.units for part in value.parts], set[int]()
+    while todo:
+        units = todo.pop()
+        if units.number in seen:
+            continue
+        seen.add(units.number)
+        if isinstance(units.function, Curves) and not all(map(defined_everywhere, units.function.kinds)):
+            return False
+        todo += [part.units for block in units.blocks for part in block.parts]
+    return True
 
 
 OPERATORS: dict[str, Operator] = {

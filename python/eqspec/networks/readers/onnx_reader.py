@@ -39,6 +39,7 @@ from eqspec.networks.operators import (
     ON_MASKED,
     OPERATORS,
     QUANTISING,
+    comparisons,
     folding,
     masking,
     varying_masks,
@@ -292,7 +293,7 @@ class _Reading:
         if isinstance(result, Enclosure):
             result = af.constant(inputs, result)
         self._check_output(result)
-        return self.roundoff.result(result)
+        return self.roundoff.result(comparisons.with_all_asked(result, inputs.reading))
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
         graph = self.graph
