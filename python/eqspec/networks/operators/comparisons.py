@@ -18,9 +18,8 @@ import numpy as np
 from onnx import TensorProto
 
 from eqspec.networks import affine as af
-from eqspec.networks import constants
+from eqspec.networks import constants, products
 from eqspec.networks import enclosure as en
-from eqspec.networks import products
 from eqspec.networks.affine import Affine
 from eqspec.networks.curve_definitions import defined_everywhere
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
@@ -172,8 +171,8 @@ def with_all_asked(result: Affine, reading: Reading) -> Affine:
     """The outputs, which have no value where one that was asked about has none: it stays, without weight."""
     with reading.over_the_reals():  # nothing is added
         for value in reading.asked:
-            size = prod(value.shape)
-            nothing = products.tile(value, np.arange(size).reshape(1, 1, size), en.exactly(np.zeros((1, 1, size))), (1,))
+            every = np.arange(prod(value.shape))[None, None]
+            nothing = products.tile(value, every, en.exactly(np.zeros(every.shape)), (1,))
             result = af.add(result, nothing)
     return result
 
