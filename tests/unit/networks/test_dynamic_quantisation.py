@@ -101,8 +101,8 @@ def test_values_are_those_of_onnxruntime(tmp_path: Path, name: str) -> None:
 
 def of_rationals(x: Sequence[Fraction], weights: NDArray[np.int8], scale: Fraction) -> list[Fraction]:
     """What DynamicQuantizeLinear and MatMulInteger define over the rationals; Python rounds ties to even."""
-    low, high = min(0, *x), max(0, *x)
-    step = Fraction(high - low) / 255
+    low, high = min(Fraction(0), *x), max(Fraction(0), *x)
+    step = (high - low) / 255
     zero = round(-low / step)
     levels = [min(max(round(entry / step) + zero, 0), 255) - zero for entry in x]
     return [step * scale * sum(level * int(w) for level, w in zip(levels, row, strict=True)) for row in weights.T]
@@ -172,10 +172,12 @@ def test_three_layers_are_proved_on_the_first_box(tmp_path: Path) -> None:
         real += [node("MatMul", [value, f"m{number}"], f"y{number}"), levels[-1]]
         value = f"h{number}"
     (tmp_path / "real").mkdir()
-    files = [save(tmp_path / "real", build(real, stored, [1, 6], opset=13))]
-    files.append(save(tmp_path, build(levels, given, [1, 6], opset=13)))
+    first = save(tmp_path / "real", build(real, stored, [1, 6], opset=13))
+    second = save(tmp_path, build(levels, given, [1, 6], opset=13))
     centre = np.array([0.3, -1, 0.7, 0.1, 1, -0.2])
-    found = eqspec.verify(*files, centre - 0.005, centre + 0.005, eqspec.Epsilon(0.15), timeout=60, progress=False)
+    found = eqspec.verify(
+        first, second, centre - 0.005, centre + 0.005, eqspec.Epsilon(0.15), timeout=60, progress=False
+    )
     assert (found.verdict, found.boxes) == ("equivalent", 1)
 
 
