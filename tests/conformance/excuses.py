@@ -34,6 +34,7 @@ REFUSALS: dict[str, str] = {
     r"a constant with \d+ values": "a constant has one value",
     r"a slope of shape .* does not broadcast": "a slope broadcasts to the value, not the other way round",
     r"rounding is not known": "what moves entries of constants that are rounded is not folded",
+    r"lies within rounding of a step": "a window or another constant that is rounded lies at a tie, or next to one",
     r"places of the maxima": "which entry is the largest is no piecewise linear function",
     r"antialias|aspect ratio|coordinates by": "sizes, coordinates and shares for which runtimes differ",
     r"runtimes may choose different entries": "a runtime rounds coordinates to float32 before it chooses the nearest",

@@ -39,7 +39,7 @@ def catch() -> Catch:
 
 def test_every_operator_has_a_generator() -> None:
     standard = {name for name in QUANTISING if "." not in name}
-    assert GENERATORS.keys() == OPERATORS.keys() | standard | COUNTING.keys()
+    assert GENERATORS.keys() == OPERATORS.keys() | standard | COUNTING.keys() | {"DynamicQuantizeLinear"}  # written out
     # The others are folded alone, as any operator on constants is; these have a generator for values, too.
     assert COUNTING.keys() & OPERATORS.keys() <= TRUTH.keys() | PRODUCTS.keys() | {"ArgMax", "ArgMin", "Mod", "TopK"}
 

@@ -112,7 +112,7 @@ def _header(data: dict[str, Any], result: Result, **more: Any) -> bytes:
 def bent(task: Task, balances: tuple[Balance, Balance] = ((), ())) -> list[bool] | None:
     """Which steps of the search have a function, where both networks have the same ones; None for chains."""
     found = [
-        [step.function != "identity" for step in (balanced(network, one) if one else network).steps]
+        [step.function != "identity" for step in balanced(network, one, by_factors=False).steps]
         for network, one in zip((task.reference, task.candidate), balances, strict=True)
     ]
     return found[0] if found[0] and found[0] == found[1] else None

@@ -56,19 +56,25 @@ def certain(steps: Sequence[Step]) -> list[bool]:
     return [doubtful.isdisjoint(pair) for pair in products(steps)]
 
 
-def balance(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) -> tuple[Balance, ...]:
-    """The balance of each network for a region with inputs (N, I), which are asked for where there are products.
+def radii_at(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) -> list[list[Array]]:
+    """How much the factors of each network's products vary (2, rows) at inputs (N, I), which are asked for if need be.
 
-    Networks with the same products are balanced alike, so that what they have in common stays in common.
+    Networks with the same products are taken together, so that what they have in common stays in common.
     """
     pairs = [products(network.steps) if network.arithmetic == "real" else [] for network in networks]
     if not any(pairs):
-        return tuple(() for _ in networks)
+        return [[] for _ in networks]
     inputs = inputs_of_region()
     radii = [_radii(n.steps, pair, inputs) for n, pair in zip(networks, pairs, strict=True)]
-    sure = [certain(network.steps) for network in networks]
     if len({tuple(r.shape for r in one) for one in radii}) == 1:
         radii = [[np.maximum.reduce(of_product) for of_product in zip(*radii, strict=True)]] * len(networks)
+    return radii
+
+
+def balance(networks: Sequence[Network], radii: Sequence[Sequence[Array]]) -> tuple[Balance, ...]:
+    """The balance of each network by the radii of its factors."""
+    sure = [certain(network.steps) if one else [] for network, one in zip(networks, radii, strict=True)]
+    if len({tuple(r.shape for r in one) for one in radii}) == 1:
         sure = [[all(of_product) for of_product in zip(*sure, strict=True)]] * len(networks)
     return tuple(
         _or_none([_exponents(r[1], r[0]) * known for r, known in zip(one, some, strict=True)])
@@ -76,22 +82,26 @@ def balance(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) 
     )
 
 
-def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance, first: Balance) -> Balance:
+def from_bounds(
+    bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance, seen: Sequence[Array]
+) -> Balance:
     """The balance by radii of s_p + t_p = p u and s_p - t_p = v / p, and how far they may differ (4, rows).
 
     Of a product of which nothing is known it is the one `before`, and none where it is not `sure`. A difference is
     bounded by that of one factor times the range of the other, so squares are loosest in it where r_u d_u and r_v d_v
-    are unlike. The `first` one knows how large factors are; a factor that does not vary at all is not followed far from
-    it, because the squares of one that is made large and of one that is made small leave no digits of their difference.
+    are unlike. What was `seen` at inputs tells how large factors are (2, rows); one that does not vary at all is not
+    followed far from it, because the squares of one that is made large and of one that is made small leave no digits of
+    their difference.
     """
     made = list[Index]()
-    for known, earlier, start, certainly in zip(bounds, before, first, sure, strict=True):
+    for known, earlier, at_inputs, certainly in zip(bounds, before, seen, sure, strict=True):
         if known is None or not certainly or not np.isfinite(known).all():
             made.append(earlier)
             continue
         p = np.ldexp(1.0, earlier)
         u, v, du, dv = known[0] / p, known[1] * p, known[2] / p, known[3] * p
         of_v, of_u = (np.sqrt(r * np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
+        start = _exponents(np.maximum(at_inputs[1], v), np.maximum(at_inputs[0], u))
         made.append(np.clip(_exponents(of_v, of_u), start - _FURTHER, start + _FURTHER))
     return _or_none(made)
 
@@ -128,58 +138,66 @@ def _exponents(v: Array, u: Array) -> Index:
     return made
 
 
-def balanced(network: Network, exponents: Balance) -> Network:
-    """A network that equals this one, with its products balanced so."""
+def balanced(network: Network, exponents: Balance, *, by_factors: bool = True) -> Network:
+    """A network that equals this one, with its products balanced so.
+
+    Certificates know the sums s and t alone, so for these it is not written `by_factors`.
+    """
     if not exponents:
         return network
-    steps, _ = _written(network.steps, exponents)
+    steps, _ = _written(network.steps, exponents, by_factors=by_factors)
     return replace(network, steps=steps, largest_intermediates=(), casts=())
 
 
 def sums_of(network: Network, exponents: Balance) -> list[tuple[int, int]]:
     """The steps of the balanced network that have s_p and t_p of each product before their function."""
     pairs = products(network.steps)
-    _, place = _written(network.steps, exponents)
+    _, place = _written(network.steps, exponents, by_factors=True)
     return [(place[s], place[t]) for s, t in pairs]
 
 
-def _written(steps: Sequence[Step], exponents: Balance) -> tuple[tuple[Step, ...], dict[int, int]]:
+def _written(steps: Sequence[Step], exponents: Balance, *, by_factors: bool) -> tuple[tuple[Step, ...], dict[int, int]]:
     """The balanced program, and where it has what each old step gives."""
     if not exponents:
         return tuple(steps), {n: n for n in range(len(steps))}
     of_products = zip(products(steps), exponents, certain(steps), strict=True)
     chosen = {pair: k for pair, k, sure in of_products if sure and k.any()}
     behind = {max(pair): pair for pair in chosen}
-    squares = {number for pair in chosen for number in pair}
+    factors = {pair: factors_of(steps[pair[0]], steps[pair[1]]) if by_factors else None for pair in chosen}
+    sums = {n: factors[pair] is None for pair in chosen for n in pair}
     made: list[Step] = []
     gives = {INPUTS: INPUTS}
     for number, step in enumerate(steps):
-        if number not in squares:
-            made.append(renumbered(step, gives))
+        if sums.get(number, True):
+            moved = renumbered(step, gives)
+            made.append(replace(moved, function="identity") if number in sums else moved)
             gives[number] = len(made) - 1
-        if number in behind:
-            s, t = behind[number]
-            # Whatever reads one of the squares reads both, so it stands behind both of them.
-            (gives[s], gives[t]), added = _product(
-                (renumbered(steps[s], gives), renumbered(steps[t], gives)), chosen[s, t], len(made)
-            )
-            made += added
+        if number in behind:  # and whatever reads one of the squares reads both, so it stands further behind
+            pair = behind[number]
+            found, places = factors[pair], (gives.get(pair[0], -1), gives.get(pair[1], -1))
+            if found is not None:
+                places = len(made), len(made) + 1
+                made += [renumbered(factor, gives) for factor in found]
+            for target, square in zip(pair, _squares(places, chosen[pair], by_factors=found is not None), strict=True):
+                made.append(square)
+                gives[target] = len(made) - 1
     return tuple(made), gives
 
 
-def _product(
-    squares: tuple[Step, Step], exponents: NDArray[np.integer], begin: int
-) -> tuple[tuple[int, int], list[Step]]:
-    """Where the balanced squares stand, and the steps of a product, which are put at `begin`."""
+def _squares(places: tuple[int, int], exponents: NDArray[np.integer], *, by_factors: bool) -> list[Step]:
+    """s_p^2 and t_p^2, row by row, where u and v stand at these places, or s and t."""
     p = np.ldexp(1.0, exponents)
-    factors = factors_of(*squares)
-    if factors is None:
-        c, d = (p + 1.0 / p) / 2.0, (p - 1.0 / p) / 2.0
-        sums, weights = tuple(replace(square, function="identity") for square in squares), ((c, d), (d, c))
+    if by_factors:
+        rows = (p / 2.0, 0.5 / p), (p / 2.0, -0.5 / p)
     else:
-        of_u, of_v = p / 2.0, 0.5 / p
-        sums, weights = factors, ((of_u, of_v), (of_u, -of_v))
+        c, d = (p + 1.0 / p) / 2.0, (p - 1.0 / p) / 2.0
+        rows = (c, d), (d, c)
     index = np.arange(len(p), dtype=np.int32).reshape(-1, 1, 1)
-    tiles = [[Term(begin + n, Tile(index, w.reshape(-1, 1, 1))) for n, w in enumerate(of)] for of in weights]
-    made = [Step(tuple(terms), np.zeros(len(p)), function=_SQUARE) for terms in tiles]
-    return (begin + 2, begin + 3), [*sums, *made]
+    return [
+        Step(
+            tuple(Term(n, Tile(index, w.reshape(-1, 1, 1))) for n, w in zip(places, weights, strict=True)),
+            np.zeros(len(p)),
+            function=_SQUARE,
+        )
+        for weights in rows
+    ]

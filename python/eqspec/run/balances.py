@@ -1,18 +1,21 @@
 """How products of two networks are balanced for a task (`networks.balancing`), from bounds that the core finds.
 
-First from how much factors vary at some inputs, then from what the core bounds them by in the program that results,
-where both networks have the same products. It is the same on every machine, but for the rounding of a bound.
+First from how much factors vary at some inputs, then from what the core bounds them by in the program that results:
+in the pair where both networks have the same products, else in each network by itself. It is the same on every machine,
+but for the rounding of a bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from eqspec.networks import Network
-from eqspec.networks.balancing import Balance, balance, balanced, certain, from_bounds, sums_of
+from eqspec.networks.balancing import Balance, balance, balanced, certain, from_bounds, radii_at, sums_of
 from eqspec.networks.factors import products
+from eqspec.networks.program import Array
 from eqspec.run import core
 from eqspec.run.core_pairs import pair_of
 from eqspec.run.random_inputs import corners_and_points
@@ -28,17 +31,27 @@ _MEMORY = 1 << 28
 
 def balances_in(task: Task, first: Network, second: Network) -> tuple[Balance, Balance]:
     """The balances of both networks in the box of a task."""
-    one, other = balance((first, second), partial(corners_and_points, task, _POINTS))
-    where = products(first.steps) if first.arithmetic == "real" else []
-    if not where or not _alike(first, second) or where != products(second.steps):
-        return one, other
+    seen = radii_at((first, second), partial(corners_and_points, task, _POINTS))
+    chosen = balance((first, second), seen)
+    if seen[0] and _alike(first, second) and products(first.steps) == products(second.steps):
+        one = _by_bounds(task, (first, second), chosen[0], seen[0])
+        return one, one
+    alone = zip((first, second), chosen, seen, strict=True)
+    one, other = (_by_bounds(task, (network, network), start, at) if at else start for network, start, at in alone)
+    return one, other
+
+
+def _by_bounds(task: Task, networks: tuple[Network, Network], start: Balance, seen: Sequence[Array]) -> Balance:
+    """The balance that two networks with the same products share, by bounds of the pair."""
+    first, second = networks
     sure = [a and b for a, b in zip(certain(first.steps), certain(second.steps), strict=True)]
-    first_tried = one or tuple(np.zeros(first.steps[s].rows, np.int32) for s, _ in where)
+    nothing = tuple(np.zeros(radii.shape[1], np.int32) for radii in seen)
+    found = start
     for _ in range(_ROUNDS):
-        pair = pair_of(balanced(first, one), balanced(second, one))
-        bounds = core.factor_radii(pair, task.lower, task.upper, sums_of(first, one), _MEMORY)
-        one = from_bounds(bounds, sure, one or tuple(np.zeros_like(k) for k in first_tried), first_tried)
-    return one, one
+        pair = pair_of(balanced(first, found), balanced(second, found))
+        bounds = core.factor_radii(pair, task.lower, task.upper, sums_of(first, found), _MEMORY)
+        found = from_bounds(bounds, sure, found or nothing, seen)
+    return found
 
 
 def _alike(first: Network, second: Network) -> bool:

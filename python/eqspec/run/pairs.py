@@ -43,11 +43,12 @@ class Pairs:
             first, second = self._alike(self._in_box(first, task), self._in_box(second, task))
         balances = self._balanced(first, second, task)
         told = pickle.dumps([[k.tobytes() for k in one] for one in balances]) if any(balances) else b""
-        key = (first, second, negated, told)  # networks compare by identity
+        key = (first, second, negated, told + bytes([matched]))  # networks compare by identity
         if key not in self._made:
             if told and len(self._made) >= _MOST_BOXES:
                 self._made.clear()
-            first, second = (balanced(n, one) for n, one in zip((first, second), balances, strict=True))
+            both = zip((first, second), balances, strict=True)
+            first, second = (balanced(n, one, by_factors=matched) for n, one in both)
             self._made[key] = pair_of(first, second, negated=negated)
         return self._made[key]
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.networks import Network, read_network
-from eqspec.networks.balancing import MOST, balance, balanced, certain, from_bounds, sums_of
+from eqspec.networks.balancing import MOST, balance, balanced, certain, from_bounds, radii_at, sums_of
 from eqspec.networks.exact import IntegerStep, evaluate
 from eqspec.networks.factors import products
 from eqspec.networks.network import LargestIntermediate
@@ -90,15 +90,16 @@ def enclosed(network: Network, point: list[Fraction]) -> list[tuple[Fraction, Fr
     return evaluate([IntegerStep(step) for step in network.steps], point)
 
 
+@pytest.mark.parametrize("by_factors", [True, False])
 @pytest.mark.parametrize("seed", range(8))
-def test_every_balance_is_the_same_function(seed: int, tmp_path: Path) -> None:
+def test_every_balance_is_the_same_function(seed: int, by_factors: bool, tmp_path: Path) -> None:
     """In exact arithmetic, to the last digit: no function here is rounded."""
     random = np.random.default_rng(seed)
     network = gated(tmp_path, SCALES[seed % 4])
     sizes = [network.steps[s].rows for s, _ in products(network.steps)]
     assert sizes == [6]
     for k in (random.integers(-MOST, MOST + 1, 6), np.full(6, MOST), np.full(6, -MOST)):
-        made = balanced(network, (k.astype(np.int32),))
+        made = balanced(network, (k.astype(np.int32),), by_factors=by_factors)
         assert len(made.steps) == len(network.steps) + 2
         for _ in range(5):
             point = [Fraction(int(n), 7) for n in random.integers(-20, 21, 4)]
@@ -156,7 +157,8 @@ def test_squares_that_are_read_in_another_way_are_no_product(name: str, tmp_path
     network = gated(tmp_path, 1.0)
     steps = read_otherwise(network, OTHERWISE[name])
     assert products(steps) == []
-    assert balance((replace(network, steps=tuple(steps)),), lambda: np.zeros((2, 4))) == ((),)
+    made = (replace(network, steps=tuple(steps)),)
+    assert balance(made, radii_at(made, lambda: np.zeros((2, 4)))) == ((),)
 
 
 def test_weights_that_may_not_be_opposite_are_left_alone(tmp_path: Path) -> None:
@@ -172,7 +174,8 @@ def test_weights_that_may_not_be_opposite_are_left_alone(tmp_path: Path) -> None
     made = replace(network, steps=tuple(steps))
     assert len(products(made.steps)) == 1
     assert certain(made.steps) == [False]
-    assert balance((made,), lambda: np.random.default_rng(0).normal(size=(8, 4))) == ((),)
+    inputs = np.random.default_rng(0).normal(size=(8, 4))
+    assert balance((made,), radii_at((made,), lambda: inputs)) == ((),)
     assert [step.function for step in balanced(made, (np.full(6, 3, np.int32),)).steps] == [
         step.function for step in made.steps
     ]
@@ -183,24 +186,32 @@ def test_float32_is_left_alone(tmp_path: Path) -> None:
     network = gated(tmp_path, 1e4)
     sizes = tuple(LargestIntermediate(np.ones(step.rows), 1.0) for step in network.steps)
     rounding = replace(network, arithmetic="float32", largest_intermediates=sizes)
-    assert balance((rounding,), lambda: np.random.default_rng(0).normal(size=(8, 4))) == ((),)
+    inputs = np.random.default_rng(0).normal(size=(8, 4))
+    assert balance((rounding,), radii_at((rounding,), lambda: inputs)) == ((),)
 
 
 def test_factors_that_seem_to_be_zero_follow_the_others() -> None:
     bounds = [np.array([[1.0, 0.0, 1.0], [4.0, 1.0, 4.0], [1.0, 0.0, 1.0], [4.0, 0.0, 4.0]])]
-    none, two = (np.zeros(3, np.int32),), (np.full(3, 2, np.int32),)
-    (made,) = from_bounds(bounds, [True], none, none)
+    none, two, seen = (np.zeros(3, np.int32),), (np.full(3, 2, np.int32),), [np.zeros((2, 3))]
+    (made,) = from_bounds(bounds, [True], none, seen)
     assert made.tolist() == [1, 1, 1]
-    assert from_bounds([np.full((4, 3), np.nan)], [True], two, none)[0].tolist() == [2, 2, 2]
-    assert from_bounds([np.zeros((4, 3))], [True], none, none) == ()
-    assert from_bounds(bounds, [False], none, none) == ()
+    assert from_bounds([np.full((4, 3), np.nan)], [True], two, seen)[0].tolist() == [2, 2, 2]
+    assert from_bounds([np.zeros((4, 3))], [True], none, seen) == ()
+    assert from_bounds(bounds, [False], none, seen) == ()
 
 
 def test_factors_that_do_not_vary_leave_digits() -> None:
     """A flag that is 1 in the whole box, but for the rounding of its bound, times a number."""
     bounds = [np.array([[1e-16], [0.1], [1e-16], [1e-3]])]
-    (made,) = from_bounds(bounds, [True], (np.zeros(1, np.int32),), (np.full(1, 2, np.int32),))
+    (made,) = from_bounds(bounds, [True], (np.zeros(1, np.int32),), [np.array([[1.0], [16.0]])])
     assert 2 < made[0] <= 10
+
+
+def test_a_factor_that_varies_more_than_was_seen_is_followed() -> None:
+    """As what rounding changes, which is 0 at some inputs and half a step at others."""
+    bounds = [np.array([[80.0], [1e-4], [80.0], [1e-4]])]
+    (made,) = from_bounds(bounds, [True], (np.full(1, 13, np.int32),), [np.array([[1e-12], [1e-4]])])
+    assert made[0] == 3  # with p = 2^13 so far, u is 80 / 2^13 and v is 2^13 / 10^4
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -16,7 +16,7 @@ from eqspec.errors import NetworkError
 from eqspec.networks import in_float32, read_network
 from eqspec.networks.curves import Curves
 from unit.networks.exported import FLOAT, read_and_compared, several, value
-from unit.networks.models import node, save
+from unit.networks.models import model, node, save
 
 C = np.array([[0.25, -0.5, 0.0]], np.float32)
 MASK = np.array([[True, False, True]])
@@ -390,3 +390,20 @@ def test_inputs_that_are_truth_values(tmp_path: Path) -> None:
         for off in (0.0, 0.25):
             near = np.abs(np.array(k, float) - off)
             assert np.allclose(network.evaluate(np.concatenate([x, near])[None])[0], answer.reshape(-1), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["IsNaN", "IsInf"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 2.0])
+def test_what_stands_for_no_number_is_left_out(kind: str, number: float, tmp_path: Path) -> None:
+    """Where(IsNaN(a), c, a) is a for every real number, as JAX writes a sort; elsewhere no such c is read."""
+    nodes = [node("MatMul", ["x", "w"], "a"), node(kind, ["a"], "none"), node("Where", ["none", "c", "a"], "y")]
+    constants: dict[str, Any] = {"w": np.array([[1, -2], [0.5, 3]], np.float32), "c": np.array(number, np.float32)}
+    proto = model(nodes, constants, ["N", 2])
+    network = read_network(save(tmp_path, proto))
+    x = np.array([[0.25, -1.5]], np.float32)
+    (expected,) = onnxruntime.InferenceSession(proto.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_allclose(network.evaluate(x.astype(float)), expected, rtol=1e-6)
+    nodes[2] = node("Where", ["none", "a", "c"], "y")
+    if not np.isneginf(number) and number != 2.0:
+        with pytest.raises(NetworkError, match="not finite"):
+            read_network(save(tmp_path, model(nodes, constants, ["N", 2]), "other.onnx"))

@@ -101,8 +101,8 @@ def test_values_are_those_of_onnxruntime(tmp_path: Path, name: str) -> None:
 
 def of_rationals(x: Sequence[Fraction], weights: NDArray[np.int8], scale: Fraction) -> list[Fraction]:
     """What DynamicQuantizeLinear and MatMulInteger define over the rationals; Python rounds ties to even."""
-    low, high = min(0, *x), max(0, *x)
-    step = Fraction(high - low) / 255
+    low, high = min(Fraction(0), *x), max(Fraction(0), *x)
+    step = (high - low) / 255
     zero = round(-low / step)
     levels = [min(max(round(entry / step) + zero, 0), 255) - zero for entry in x]
     return [step * scale * sum(level * int(w) for level, w in zip(levels, row, strict=True)) for row in weights.T]
@@ -142,6 +142,43 @@ def test_a_small_region_is_decided(tmp_path: Path) -> None:
         claim = eqspec.Epsilon(distance)
         found = eqspec.verify(*files, centre - 0.01, centre + 0.01, claim, progress=False, timeout=60)
         assert found.verdict == verdict
+
+
+def dynamically(number: int, value: str, weights: NDArray[np.float32]) -> tuple[list[NodeProto], Constants]:
+    """A product as `quantize_dynamic` writes it, with weights of 7 bits."""
+    scale = np.float32(np.abs(weights).max() / 63)
+    q, s, z, i, f, t = (f"{kind}{number}" for kind in "qszift")
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", [value], [q, s, z]),
+        node("MatMulInteger", [q, f"w{number}", z], i),
+        node("Cast", [i], f, to=TensorProto.FLOAT),
+        node("Mul", [s, f"v{number}"], t),
+        node("Mul", [f, t], f"y{number}"),
+    ]
+    return nodes, {f"w{number}": np.round(weights / scale).astype(np.int8), f"v{number}": scale}
+
+
+def test_three_layers_are_proved_on_the_first_box(tmp_path: Path) -> None:
+    """What is rounded in one layer is no larger behind the next: error radii grew 10^6 times with each of them."""
+    random, value = np.random.default_rng(3), "x"
+    real, levels, stored, given = list[NodeProto](), list[NodeProto](), Constants(), Constants()
+    for number, (columns, rows) in enumerate(((6, 16), (16, 16), (16, 3))):
+        weights = np.asarray(random.normal(size=(columns, rows)) / np.sqrt(columns), np.float32)
+        nodes, of_layer = dynamically(number, value, weights)
+        given |= of_layer
+        stored[f"m{number}"] = weights
+        last = number == 2
+        levels += [*nodes, node("Identity" if last else "Relu", [f"y{number}"], "y" if last else f"h{number}")]
+        real += [node("MatMul", [value, f"m{number}"], f"y{number}"), levels[-1]]
+        value = f"h{number}"
+    (tmp_path / "real").mkdir()
+    first = save(tmp_path / "real", build(real, stored, [1, 6], opset=13))
+    second = save(tmp_path, build(levels, given, [1, 6], opset=13))
+    centre = np.array([0.3, -1, 0.7, 0.1, 1, -0.2])
+    found = eqspec.verify(
+        first, second, centre - 0.005, centre + 0.005, eqspec.Epsilon(0.15), timeout=60, progress=False
+    )
+    assert (found.verdict, found.boxes) == ("equivalent", 1)
 
 
 @pytest.mark.parametrize(

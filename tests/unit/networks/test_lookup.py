@@ -366,12 +366,21 @@ def test_a_tree_written_with_tensors(looked_up: str, tmp_path: Path) -> None:
     assert set(expected) == {1, -2, 3, 5}
 
 
+def test_a_table_of_integers_that_no_float_holds_is_refused(tmp_path: Path) -> None:
+    nodes = [node("Gather", ["t", "i"], "h"), node("Cast", ["h"], "y", to=1)]
+    proto = embedding(nodes, {}, places=1)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0, 2**53 + 1]), "t"))
+    with pytest.raises(NetworkError, match="beyond 2\\^53"):
+        read_network(save(tmp_path, proto))
+
+
 @pytest.mark.parametrize(("size", "read"), [("batch", True), ("places", False)])
 def test_an_integer_for_each_sample(size: str, read: bool, tmp_path: Path) -> None:
     """As torch exports `forward(x, category)`: an axis that is the samples' by its name, and one that may be any."""
     nodes = [node("Gather", ["t", "i"], "e"), node("Concat", ["x", "e"], "h", axis=1), node("Tanh", ["h"], "y")]
-    given = [("x", FLOAT, ["batch", 2]), ("i", TensorProto.INT64, [size])]
-    ends = [helper.make_tensor_value_info(*one) for one in given], [helper.make_tensor_value_info("y", FLOAT, None)]
+    x = helper.make_tensor_value_info("x", FLOAT, ["batch", 2])
+    i = helper.make_tensor_value_info("i", TensorProto.INT64, [size])
+    ends = [x, i], [helper.make_tensor_value_info("y", FLOAT, None)]
     graph = helper.make_graph(nodes, "g", *ends, [onnx.numpy_helper.from_array(weights(ROWS, 3), "t")])
     path = save(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
     if not read:

@@ -20,6 +20,7 @@ from eqspec.networks.expansion import (
     formulas,
     fused,
     fused_by_shape,
+    never_chosen,
     softmax_by_hand,
     support_vectors,
     two_classes,
@@ -101,6 +102,7 @@ def expanded(
             expand(pieces, node)
     if pieces.nodes:
         with _fault_of(pieces.nodes[-1]):
+            never_chosen.expand(pieces)
             two_classes.expand(pieces)
             dynamic_quantisation.expand(pieces)
             softmax_by_hand.expand(pieces)

@@ -44,9 +44,8 @@ def gather(call: OperatorCall) -> Sequence[Value]:
     if not isinstance(places, Levels):
         return selection.gather(call)
     call.refuse_rounded_jump(_JUMP)
-    stored = call.value(0)
-    of_integers = isinstance(stored, np.ndarray) and stored.dtype.kind in "iu" and stored.size > 0
-    table = Enclosure(stored.astype(np.float64)) if of_integers else call.real_value(0)  # type: ignore[union-attr]
+    whole = _whole(call.value(0))
+    table = call.real_value(0) if whole is None else Enclosure(whole)
     axis = axis_of(call.integer("axis", 0), len(table.shape))
     size = table.shape[axis]
     if places.low < -size or places.high >= size:
@@ -61,7 +60,18 @@ def gather(call: OperatorCall) -> Sequence[Value]:
         return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
 
     result = af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)
-    return [integer_arithmetic.counted(call, result, table.value) if isinstance(stored, np.ndarray) else result]
+    return [result if whole is None else integer_arithmetic.counted(call, result, whole)]
+
+
+def _whole(stored: Value) -> en.Array | None:
+    """A table of integers as floats, which hold them; None of other numbers."""
+    if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "iu" or not stored.size:
+        return None
+    if max(-int(stored.min()), int(stored.max())) > 2**53:
+        raise UnreadableError(
+            "a table with an integer beyond 2^53", "store smaller integers, or floating-point numbers"
+        )
+    return stored.astype(np.float64)
 
 
 def within(call: OperatorCall, places: Levels, size: int) -> Levels:
