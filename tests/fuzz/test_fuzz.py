@@ -79,7 +79,8 @@ def answered(
     asked: dict[str, list[str]] = {}
     for item in request.session.items:
         if isinstance(item, pytest.Function) and item.function is test_files_made_to_do_harm_do_none:
-            asked.setdefault(item.callspec.params["kind"], []).append(item.callspec.params["name"])
+            params = item.callspec.params
+            asked.setdefault(str(params["kind"]), []).append(str(params["name"]))
 
     @cache
     def of(kind: str) -> Answers:
