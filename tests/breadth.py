@@ -45,7 +45,9 @@ def take(profile: str) -> None:
 
 def profile() -> str:
     """What was taken last; the whole, for programs that are no tests."""
-    return next((name for name, number in EXAMPLES.items() if number == settings.default.max_examples), WHOLE)
+    default = settings.default
+    assert default is not None
+    return next((name for name, number in EXAMPLES.items() if number == default.max_examples), WHOLE)
 
 
 def is_part() -> bool:

@@ -157,6 +157,7 @@ check hard {{ prove g stays within 9 of f on cube }}
 """
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_verdicts_in_legs_agree_with_the_oracle(claim: Claim, tmp_path: Path) -> None:
     """Random small queries, stopped after every few boxes; a store of their own, so that nothing is remembered."""

@@ -79,7 +79,8 @@ def answered(
     asked: dict[str, list[str]] = {}
     for item in request.session.items:
         if isinstance(item, pytest.Function) and item.function is test_files_made_to_do_harm_do_none:
-            asked.setdefault(item.callspec.params["kind"], []).append(item.callspec.params["name"])
+            params = item.callspec.params
+            asked.setdefault(str(params["kind"]), []).append(str(params["name"]))
 
     @cache
     def of(kind: str) -> Answers:
@@ -104,17 +105,19 @@ def answered(
 
 def hostile() -> Iterator[ParameterSet]:
     """Each reader and file; the same of readers that are alike is for the whole alone."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for kind, files in HOSTILE.items():
         for name in files:
-            alike.setdefault((READ_ALIKE.get(kind, kind), name), []).append(kind)
-    for number, ((_, name), kinds) in enumerate(alike.items()):
-        for place, kind in enumerate(kinds):
-            marks = [] if place == number % len(kinds) else [pytest.mark.whole]
+            alone = name.removeprefix("h.onnx: ")  # a network that a certificate names
+            reader = READ_ALIKE.get(kind, kind) if alone == name else "audited graphs"
+            alike.setdefault((reader, alone), []).append((kind, name))
+    for number, cases in enumerate(alike.values()):
+        for place, (kind, name) in enumerate(cases):
+            marks = [] if place == number % len(cases) else [pytest.mark.whole]
             yield pytest.param(kind, name, marks=marks)
 
 
-@pytest.mark.parametrize(("kind", "name"), hostile())
+@pytest.mark.parametrize(("kind", "name"), list(hostile()))
 def test_files_made_to_do_harm_do_none(kind: str, name: str, answered: Callable[[str], Answers]) -> None:
     answers = answered(kind)
     assert (kind, name) in answers, f"died or hung after {list(answers)[-1:]}"

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from breadth import some
 from eqspec.cache import Key
 from model.commands import Kill
 from model.machine import SEEN, Tool
 from model.world import WrongError, world
 
 FEW = settings(
-    max_examples=8,
+    max_examples=len(some(range(8), 5)),
     stateful_step_count=10,
     deadline=None,
     derandomize=True,

@@ -22,7 +22,7 @@ from eqspec.audit.witness import values_at
 from eqspec.certificates.facts import Behind, FactNumbers
 from unit.certificates.dense import steps as dense_steps
 from unit.certificates.graphs import read
-from unit.certificates.true_functions import CURVES, ball, contains, name_of, true_value
+from unit.certificates.true_functions import CURVES, ball, contains, kind_of, name_of, true_value
 from unit.networks.models import model, node
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -138,7 +138,7 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
             assert not np.isfinite(bound) or not value < ball(bound), number
 
 
-@pytest.mark.part(30)
+@pytest.mark.part(36, curve=kind_of)
 @pytest.mark.parametrize("curve", DEFINED, ids=name_of)
 def test_the_same_network_differs_by_nothing(curve: Curve) -> None:
     rng = np.random.default_rng(CURVES.index(curve))
@@ -166,7 +166,7 @@ def test_outside_of_a_domain_nothing_is_proved(curve: Curve) -> None:
         assert np.isfinite([low, high]).all()
 
 
-@pytest.mark.part(36)
+@pytest.mark.part(38, curve=kind_of)
 @pytest.mark.parametrize("curve", CURVES, ids=name_of)
 def test_a_step_that_stands_alone_spoils_nothing(curve: Curve) -> None:
     """Beside it are points of its domain, though 0 may be none."""

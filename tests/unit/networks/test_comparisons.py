@@ -224,7 +224,6 @@ CASES: dict[str, onnx.ModelProto] = {
 }  # fmt: skip
 
 
-@pytest.mark.part(60)
 @pytest.mark.parametrize("name", CASES)
 def test_graphs_are_read_as_onnxruntime_runs_them(tmp_path: Path, name: str) -> None:
     (given,) = CASES[name].graph.input

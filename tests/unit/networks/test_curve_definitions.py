@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any
 
 import mpmath
@@ -117,7 +118,7 @@ def some_points(seed: int, count: int) -> list[Fraction]:
     return [*found, *(Fraction(n, 2) for n in range(-6, 7))]
 
 
-@pytest.mark.part(30)
+@pytest.mark.part(32, curve=attrgetter("name"))
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_enclosures_hold_the_function(curve: Curve) -> None:
     """At points, and on intervals at points of them; at points they are as thin as they are said to be."""

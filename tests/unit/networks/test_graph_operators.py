@@ -46,7 +46,6 @@ def others(proto: onnx.ModelProto, x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(found)
 
 
-@pytest.mark.part(140)
 @pytest.mark.parametrize("name", CASES)
 def test_graphs_are_read_as_others_run_them(name: str, tmp_path: Path) -> None:
     nodes, constants, shape, opset = CASES[name]()

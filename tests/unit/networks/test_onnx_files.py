@@ -14,7 +14,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from breadth import some
+from breadth import is_part, some
 from eqspec.audit import Refused
 from eqspec.audit.reading import File, Number
 from eqspec.errors import NetworkError, UnsupportedOperatorError
@@ -424,7 +424,8 @@ def test_damaged_bytes_give_a_network_or_a_network_error(tmp_path: Path) -> None
     assert read_network(path).output_size == 3
     random = np.random.default_rng(0)
     read, refusals = 0, set()
-    for trial in some(range(1200), 500):
+    trials = some(range(1200), 500)
+    for trial in trials:
         damaged = bytearray(content)
         if trial % 10 == 0:
             del damaged[int(random.integers(len(content))) :]
@@ -439,8 +440,8 @@ def test_damaged_bytes_give_a_network_or_a_network_error(tmp_path: Path) -> None
         else:
             read += 1
             assert all(np.isfinite(layer.weight).all() for layer in network.layers)
-    assert read > 50
-    assert len(refusals) > 60
+    assert read > len(trials) / 24
+    assert len(refusals) > (40 if is_part() else 60)
 
 
 def test_a_graph_of_too_many_nodes(tmp_path: Path) -> None:
