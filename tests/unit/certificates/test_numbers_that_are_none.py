@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from unit.certificates.test_reading import file
 from unit.networks.models import model, node
 
 WEIGHT = np.array([[1.0, 0.5], [-0.5, 1.0]], np.float32)
+POINT = [Fraction(3), Fraction(4)]
 
 
 def written(folder: Path, asks: str | None) -> Path:
@@ -35,9 +37,9 @@ def written(folder: Path, asks: str | None) -> Path:
 @pytest.mark.parametrize("asks", ["IsNaN", "IsInf"])
 def test_only_where_a_value_is_a_number_it_is_known_to_be_one(asks: str, tmp_path: Path) -> None:
     one, other = (read_network(written(tmp_path, kind)) for kind in (asks, None))
-    assert one.evaluate_exact([3, 4]) == other.evaluate_exact([3, 4])
+    assert one.evaluate_exact(POINT) == other.evaluate_exact(POINT)
     with pytest.raises(UndefinedError):
-        one.evaluate_exact([-2, 4] if asks == "IsNaN" else [1, 2])
+        one.evaluate_exact([Fraction(n) for n in ((-2, 4) if asks == "IsNaN" else (1, 2))])
     for first, second in ((one, other), (one, one)):
         result, made = certify(task_of(first, second, Epsilon("0.1"), [3, 3], [4, 4]), tmp_path / "proofs")
         assert result.verdict is Verdict.EQUIVALENT
