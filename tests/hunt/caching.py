@@ -55,8 +55,11 @@ def _complain(message: str) -> None:
 
 def _ask(store: Store, case: Case, *, resume: bool = False) -> Asked:
     seen = seen_by(case)
-    result = Runner(options(case.mode), ResultCache(store, resume)).run(task_of(case, seen))
+    task = task_of(case, seen)
+    result = Runner(options(case.mode), ResultCache(store, resume)).run(task)
     also = [*(["from the cache"] if result.cached else []), *(["resumed"] if result.resumed else [])]
+    if task.lower_exact == task.upper_exact:
+        also.append("run exactly, with nothing to keep")
     return case, seen, replace(answer_of(result), also=tuple(also))
 
 
@@ -66,7 +69,7 @@ def _repeated(first: Answer, second: Asked) -> Asked:
     trouble = None
     if (answer.verdict, answer.reason, answer.vacuous) != (first.verdict, first.reason, first.vacuous):
         trouble = f"asked again, {first.verdict} becomes {answer.verdict}" if known else None
-    elif not known and first.reason != "memory":
+    elif not known and first.reason != "memory" and "run exactly, with nothing to keep" not in answer.also:
         trouble = "asked again, the answer is not from the cache"
     return case, seen, replace(answer, trouble=answer.trouble or trouble)
 

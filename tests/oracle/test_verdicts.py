@@ -54,8 +54,10 @@ def judge(asked: Query, result: Result) -> str | None:
     wrong = contradiction(result, asked.breaks, vacuous=vacuous, confirmed=confirmed)
     if wrong is None and isinstance(asked.claim, Epsilon):
         greatest = asked.oracle.greatest_distance("linf", asked.claim.outputs)
-        if greatest is not None and (result.initial_bound is None or Fraction(result.initial_bound) < greatest.value):
-            wrong = f"the first bound is {result.initial_bound}, but a difference of {float(greatest.value)} occurs"
+        task, first = asked.task(), result.initial_bound
+        run = first is None and task.lower_exact == task.upper_exact  # a single point has no bounds
+        if greatest is not None and not run and (first is None or Fraction(first) < greatest.value):
+            wrong = f"the first bound is {first}, but a difference of {float(greatest.value)} occurs"
     return wrong
 
 
