@@ -99,8 +99,12 @@ def from_bounds(
             made.append(earlier)
             continue
         p = np.ldexp(1.0, earlier)
-        u, v, du, dv = known[0] / p, known[1] * p, known[2] / p, known[3] * p
-        of_v, of_u = (np.sqrt(r * np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
+        with np.errstate(over="ignore"):
+            u, v, du, dv = factors = known[0] / p, known[1] * p, known[2] / p, known[3] * p
+        if not np.isfinite(factors).all():
+            made.append(earlier)
+            continue
+        of_v, of_u = (np.sqrt(r) * np.sqrt(np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
         start = _exponents(np.maximum(at_inputs[1], v), np.maximum(at_inputs[0], u))
         made.append(np.clip(_exponents(of_v, of_u), start - _FURTHER, start + _FURTHER))
     return _or_none(made)
@@ -131,7 +135,8 @@ def _exponents(v: Array, u: Array) -> Index:
     known = (u > 0.0) & (v > 0.0)
     made = np.zeros(len(u), np.int32)
     if known.any():
-        exact = np.log2(v[known] / u[known]) / 2.0
+        with np.errstate(over="ignore"):  # infinite ratios are cut off below
+            exact = np.log2(v[known] / u[known]) / 2.0
         # Ratios are often powers of two, so nothing is rounded at a half: every machine is to choose the same.
         made[known] = np.clip(np.floor(exact + 0.55), -MOST, MOST)
         made[~known] = np.sort(made[known])[known.sum() // 2]
