@@ -200,6 +200,7 @@ def test_a_spec_that_is_new_in_a_folder_is_checked_and_one_that_is_gone_counts_n
     (tmp_path / "more.eqspec").write_text("eqspec one", encoding="utf-8")
     assert "1 spec cannot be used" in watching.until()
     (tmp_path / "more.eqspec").unlink()
+    assert "1 task in" in watching.until()
     (tmp_path / "new.eqspec").unlink()
     watching.until()
     code, words = watching.end(signal.SIGTERM)
