@@ -118,7 +118,7 @@ let closes_with ?(below = 0) ?(insists = false) state when_open =
   let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
   (match crossed with
   | (i, _) :: _ -> take state (REmpty state.naturals.(i))
-  (* Open are none, or only those that exclude each other by what is known, as where both networks agree. *)
+  (* Known bounds exclude whatever is open, if anything is: so it is where both networks agree. *)
   | [] when List.for_all (Kernel.excluded node.known_of) node.open0 -> take state RDone
   | [] ->
       Tightening.shrink state;

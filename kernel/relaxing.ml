@@ -9,7 +9,7 @@ type layer = {
   denominator : float;
   shapes : shape array; (* of the first network *)
   others : shape array; (* of the second *)
-  twins : bool array; (* whether both are one function, or quantisers that are where their ends are not reached *)
+  twins : bool array; (* whether both are one function, if need be where neither is cut off *)
   rows1 : float array array;
   rows2 : float array array;
   sparse : (int array array * int array array) option; (* where these are not 0, if that is seldom *)
@@ -250,8 +250,8 @@ let given_away f h (k : known) i p q { g; a; b; _ } =
   in
   (in_the_middle f (p +. g) a lx ux +. by_link, in_the_middle h (q -. g) b ly uy)
 
-(* From coefficients p, q, which it may change, of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
-   ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
+(* From coefficients p, q, which it may change, of what layer [at] reads (so of the functions of layer at + 1) to the
+   inputs. Lines are the usual ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
    are those of real units, and [rounded] tells the integer that its factor became. [see] is shown the coefficients of the
    functions of each layer, and their unit. *)
 let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers knowns inputs at p q =

@@ -29,6 +29,7 @@ from oracle.pieces import Layers
 Asked = tuple[Case, Pair, Answer]
 
 _POINTS = 8
+_NOT_KEPT = "run exactly, with nothing to keep"
 _QUICK = Path("/dev/shm")
 """Where there is one, in memory: what the store brings to disk is not what is hunted for."""
 
@@ -59,7 +60,7 @@ def _ask(store: Store, case: Case, *, resume: bool = False) -> Asked:
     result = Runner(options(case.mode), ResultCache(store, resume)).run(task)
     also = [*(["from the cache"] if result.cached else []), *(["resumed"] if result.resumed else [])]
     if task.lower_exact == task.upper_exact:
-        also.append("run exactly, with nothing to keep")
+        also.append(_NOT_KEPT)
     return case, seen, replace(answer_of(result), also=tuple(also))
 
 
@@ -69,7 +70,7 @@ def _repeated(first: Answer, second: Asked) -> Asked:
     trouble = None
     if (answer.verdict, answer.reason, answer.vacuous) != (first.verdict, first.reason, first.vacuous):
         trouble = f"asked again, {first.verdict} becomes {answer.verdict}" if known else None
-    elif not known and first.reason != "memory" and "run exactly, with nothing to keep" not in answer.also:
+    elif not known and first.reason != "memory" and _NOT_KEPT not in answer.also:
         trouble = "asked again, the answer is not from the cache"
     return case, seen, replace(answer, trouble=answer.trouble or trouble)
 

@@ -4,9 +4,8 @@
 task to the search. It must never take long without asking `stop`.
 
 First the grids of both networks (`by_grids`), then, if the region has few enough cells, all of them (`by_cells`), of
-which a single point is one; and
-where a claim is one that no bound can prove, equality or a type that is not left, inputs that break it are looked for
-(`exact_search`).
+which a single point is one; and where a claim is one that no bound can prove, equality or a type that is not left,
+inputs that break it are looked for (`exact_search`).
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def absolute(program: Program, value: Value) -> Value:
 
 def clipped(program: Program, value: Value, low: float, high: float) -> Value:
     """Between these numbers; infinite ones do nothing."""
-    if low == high:  # where the value has none, neither has this
-        return program.added(program.scaled(value, np.array(0.0)), np.full(value.shape, low))
+    if low == high:
+        return program.constant_where(value, np.full(value.shape, low))
     if not low < high:
         raise Refused("a Clip between numbers in the wrong order, which runtimes read in two ways")
     if np.isfinite([low, high]).all():

@@ -83,6 +83,10 @@ class Program:
         which, weights = self._few(np.broadcast_to(constants, shape))
         return self.sums(value, np.broadcast_to(value.places, shape)[..., None], which, weights[:, None])
 
+    def constant_where(self, value: Value, constants: Array) -> Value:
+        """Constants that have no value where this value has none: it stays, without weight."""
+        return self.added(self.scaled(value, np.array(0.0)), constants)
+
     def negative(self, x: Operand) -> Any:
         """Its negative, a value or constants as it is."""
         return self.scaled(x, np.array(-1.0)) if isinstance(x, Value) else self.effort.done(np.negative, x)

@@ -171,7 +171,7 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool, 
         return _of_seen(program, x, runs, ~hidden.ravel()[runs])
     count = runs.shape[1]
     if count < 2:
-        return program.added(program.scaled(x, np.array(0.0)), np.full(x.shape, 0.0 if logarithm else 1.0))
+        return program.constant_where(x, np.full(x.shape, 0.0 if logarithm else 1.0))
     program.effort.name(len(runs), count, count.bit_length(), 2)
     constant = () if program.kind.rounds else tuple(p for p in x.parts if p.source == CONSTANT)
     varying = Value(x.shape, tuple(p for p in x.parts if not any(p is c for c in constant)))
