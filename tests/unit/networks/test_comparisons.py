@@ -56,10 +56,11 @@ CASES: dict[str, onnx.ModelProto] = {
         CONSTANTS, 1, 3,
     ),
     **{
-        f"a remainder of a division by {divisor}": of(
-            [node("Mod", ["x", "d"], "y", fmod=1)], {"d": np.array(divisor, np.float32)}, 1, 3
+        f"a remainder of a division by {divisor}, opset {opset}": of(
+            [node("Mod", ["x", "d"], "y", fmod=truncated)], {"d": np.array(divisor, np.float32)}, 1, 3, opset=opset
         )
         for divisor in (0.75, -0.5, 6.25)
+        for opset, truncated in ((17, 1), (28, 0))
     },
     **{
         f"{kind} {chosen}": of(

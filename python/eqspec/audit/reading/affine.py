@@ -13,6 +13,7 @@ import numpy as np
 
 from ..rounding import Array, Refused
 from . import unary
+from .number import numbers
 from .program import Operand, Program
 from .value import Value
 from .windows import AROUND, windows
@@ -62,7 +63,8 @@ def product(program: Program, a: Operand, b: Operand) -> Operand:
     result = (*lead, *a.shape[-2:-1], *(b.shape[-1:] if len(b.shape) > 1 else ()))
     if not isinstance(a, Value) and not isinstance(b, Value):
         program.effort.spend(prod(lead), rows, columns, inner)
-        return np.asarray(program.effort.numbers(a) @ program.effort.numbers(b), object)
+        # A sum of nothing is the integer 0 to numpy.
+        return numbers(program.kind, program.effort.numbers(a) @ program.effort.numbers(b))
     if isinstance(a, Value) and isinstance(b, Value):
         return _of_both(program, a.reshaped(shapes[0]), b.reshaped(shapes[1])).reshaped(result)
     program.effort.name(prod(lead), rows, columns, inner)
