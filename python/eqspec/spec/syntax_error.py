@@ -39,6 +39,12 @@ _WORDS = {
 }
 _INSTEAD = dict(zip("≤≥−–×·÷…'“”", ("<=", ">=", "-", "-", "*", "*", "/", "..", '"', '"', '"'), strict=True))
 _SHORT = 30
+_IN_PLACE_OF_WHEN = frozenset({"if", "where", "whenever", "while"})
+_BEGINS_A_CLAIM = regex(r"\s*(?:check\b[^{\n]*\{)?\s*prove\b")
+_CLAIMS = (
+    "a claim is one of the sentences 'g stays within 0.05 of f', 'g keeps top1 of f', 'g equals f', "
+    "'g satisfies g[a] - f[a] <= 0.1', 'g never wraps' and 'g never saturates'"
+)
 _PERCENTAGE = regex(r"(?<![\w.])([0-9]{1,12}(?:\.[0-9]{1,12})?)\s*%$")
 _BARE_PLACES = regex(r"\.[0-9]+")
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
@@ -216,12 +222,15 @@ def _unknown_declaration(stop: Stop) -> Diagnostic:
 def _unknown_clause(stop: Stop) -> Diagnostic:
     words = _keywords(stop)
     kind, _, name = stop.braces[-1].owner.partition(" ") if stop.braces else ("block", "", "")
+    if stop.found in _IN_PLACE_OF_WHEN and "WHEN" in stop.accepts:
+        message, fixes = f"a guard begins with 'when', not '{stop.found}'", (Fix(stop.span, "when"),)
+        return error("E007", message, stop.span, help="write 'when'", fixes=fixes)
     meant = did_you_mean(stop.found, words)
     return error(
         "E007",
         f"unknown clause '{stop.found}' in {kind} '{name}'",
         stop.span,
-        help=meant or f"expected one of {', '.join(words)}",
+        help=meant or _claims(stop) or f"expected one of {', '.join(words)}",
         fixes=spelt(stop.span, stop.found, words),
     )
 
@@ -246,7 +255,7 @@ def _unreadable(stop: Stop) -> Diagnostic:
         f"the character '{shown}' has no meaning here",
         stop.span,
         *_open_bracket(stop),
-        help=f"write '{instead}'" if instead else None,
+        help=f"write '{instead}'" if instead else _claims(stop),
         fixes=(Fix(stop.span, instead),) if instead else (),
     )
 
@@ -280,7 +289,13 @@ def _unexpected(stop: Stop) -> Diagnostic:
         message = "a number has a digit in front of its point"
         return error("E008", message, span, help=f"write '{number}'", fixes=(Fix(span, number),))
     message = f"expected {expected}, found {found}"
-    return error("E008", message, stop.span, *_open_bracket(stop), help=help_text, fixes=fixes)
+    return error("E008", message, stop.span, *_open_bracket(stop), help=help_text or _claims(stop), fixes=fixes)
+
+
+def _claims(stop: Stop) -> str | None:
+    """The sentences that may be proved, where reading stopped in a line that begins with 'prove'."""
+    line = stop.text[stop.text.rfind("\n", 0, stop.start) + 1 : stop.start]
+    return _CLAIMS if stop.braces and _BEGINS_A_CLAIM.match(line) else None
 
 
 def _ends_as_list(stop: Stop) -> tuple[Fix, ...]:
