@@ -26,6 +26,7 @@ _DECLARATION = regex(rf"{_HEAD}{_BUDGET})")
 _LINE_OPENS_DECLARATION = regex(rf"^[ \t]*({_HEAD}))", MULTILINE)
 _SCAN = regex(r'"[^"\n]*"|#[^\n]*|[{}]|\w+')
 _SYMBOL = regex(r'<=|>=|==|\.\.|[-+*/^()\[\]{},.:=<>]|\w+|"[^"\n]*"')
+_SIGN = regex(r"<=|>=|==|\.\.")
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "DIVIDE", "CIRCUMFLEX", "LSQB", "LPAR", "DOT"})
 _VALUE = frozenset({"NUMBER", "QUANTITY", "STRING", "NAME", "LSQB", "LPAR", "MINUS"})
 _WORDS = {
@@ -82,6 +83,8 @@ class Stop:
                 symbol = _SYMBOL.match(self.text, self.start)
                 self.kind = "SYMBOL" if symbol else ""
                 self.end = symbol.end() if symbol else self.start + 1
+            elif symbol := _SIGN.match(self.text, self.start):  # '==' is read as '=' where nothing is compared
+                self.end = max(self.end, symbol.end())
 
     @property
     def found(self) -> str:
