@@ -1,7 +1,8 @@
 """Networks: files, and models in memory, to programs of steps; pairs in step; values in floats and exactly.
 
 `program` has the steps, `network` a network with its origin. `readers` and `operators` read files, `frameworks` models
-in memory, `firmware` folders of hls4ml, and `deriving` makes quantised networks. ARCHITECTURE.md lists the files.
+in memory, `firmware` folders of hls4ml and `dais` programs of da4ml, and `deriving` makes quantised networks.
+ARCHITECTURE.md lists the files.
 """
 
 from eqspec.networks.agreement import Comparison

@@ -133,6 +133,20 @@ def clip(low: float, high: float) -> Curve:
     return pieces((low, high), (0.0, 1.0, 0.0), low)
 
 
+def through(spacing: float, first: int, values: NDArray[np.float64]) -> Curve:
+    """The function that is linear between the points ((first + i) spacing, values[i]), and constant beside them.
+
+    Points on the line of their neighbours are left out.
+    """
+    slopes = np.diff(values) / spacing
+    around = np.concatenate([[0.0], slopes, [0.0]])
+    bends = np.flatnonzero(around[1:] != around[:-1])
+    if not len(bends):
+        bends = np.zeros(1, np.intp)
+    knots = (first + bends) * spacing
+    return pieces(knots.tolist(), [0.0, *around[bends + 1].tolist()], float(values[bends[0]]))
+
+
 ABSOLUTE = pieces((0.0,), (-1.0, 1.0), 0.0)
 
 

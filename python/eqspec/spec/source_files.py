@@ -36,7 +36,7 @@ def locate(
     if folder:
         hint = "name a file in it"
         if accepted is not None:
-            hint += ", or the folder of a project that hls4ml wrote, which holds firmware/defines.h"
+            hint += ", or the folder of a project that hls4ml (firmware/defines.h) or da4ml (model/comb.json) wrote"
         raise Fault(error("E110", f"cannot read '{written}': it is a folder", span, help=hint))
     looked_in = os.path.normpath(path.parent)
     message = f"cannot read '{_cut(written)}': no such file (looked in {looked_in})"

@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
         "files",
         nargs="+",
         metavar="NETWORK",
-        help="networks (*.onnx, *.nnet, a folder of hls4ml), or SPEC:NETWORK for one that a spec derives",
+        help="networks (*.onnx, *.nnet, a folder of hls4ml or da4ml), or SPEC:NETWORK for one that a spec derives",
     )
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.add_argument(
@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             out.print()
         out.print(Text(one_line(file), "bold"), soft_wrap=True)
         try:
-            seen = overview(file) if Path(file).suffix.lower() != ".nnet" and Path(file).is_file() else None
+            onnx = Path(file).suffix.lower() not in (".nnet", ".json") and Path(file).is_file()
+            seen = overview(file) if onnx else None
             network: Network | None = None
             try:
                 network = _network(file, arguments)

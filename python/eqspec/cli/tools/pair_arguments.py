@@ -27,7 +27,7 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     # So that `--lower -1,-2` is a value: argparse takes "-1" for one, but neither a list nor -1e-3.
     parser._negative_number_matcher = _NEGATIVE
     parser.add_argument(
-        "reference", metavar="REFERENCE", help="the network that is right (*.onnx, *.nnet, a folder of hls4ml)"
+        "reference", metavar="REFERENCE", help="the network that is right (*.onnx, *.nnet, a folder of hls4ml or da4ml)"
     )
     parser.add_argument("candidate", metavar="CANDIDATE", help="the network that is to behave like it")
     group = parser.add_argument_group("what the inputs and outputs are")

@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.curves import Curve, Curves, pieces
+from eqspec.networks.curves import Curves, through
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Value
 from eqspec.networks.firmware.declarations import Configuration
@@ -165,15 +165,4 @@ def _looked_up(layer: Layer, given: Value, spacing: float, first: int, entries: 
             known[place] = int(some.min()), int(some.max()), int(np.gcd.reduce(integers(some - some.min())))
     least, most, step = (integers(part) for part in zip(*(known[place] for place in places), strict=True))
     after = Lattice(least, most, step, bits)
-    return builder.function(chosen, Curves.all(_between(spacing, first, builder.floats(entries, bits))), after)
-
-
-def _between(spacing: float, first: int, values: Numbers) -> Curve:
-    """The function that is linear between the entries, without those that lie on the line of their neighbours."""
-    slopes = np.diff(values) / spacing
-    around = np.concatenate([[0.0], slopes, [0.0]])
-    bends = np.flatnonzero(around[1:] != around[:-1])
-    if not len(bends):
-        bends = np.zeros(1, np.intp)
-    knots = (first + bends) * spacing
-    return pieces(knots.tolist(), [0.0, *around[bends + 1].tolist()], float(values[bends[0]]))
+    return builder.function(chosen, Curves.all(through(spacing, first, builder.floats(entries, bits))), after)

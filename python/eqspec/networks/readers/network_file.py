@@ -1,4 +1,4 @@
-"""From a path to a network: an ONNX file, a .nnet file by its suffix, or a folder of hls4ml by what it holds."""
+"""From a path to a network: an ONNX file, a .nnet file or a program of da4ml by suffix, a folder by what it holds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import onnx
 
 from eqspec.errors import NetworkError, NoIntegerEndsError, OutputChoiceError
 from eqspec.networks import agreement
+from eqspec.networks.dais import location
 from eqspec.networks.dequantised import Dequantised
-from eqspec.networks.firmware.folder import is_project
+from eqspec.networks.firmware.folder import DEFINES, is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import foreign_files, nnet, onnx_model, onnx_reader
@@ -21,7 +22,7 @@ from eqspec.networks.readers.onnx_names import STANDARD
 def read_network(
     path: str | os.PathLike[str], *, output: str | None = None, dequantised: Dequantised | None = None
 ) -> Network:
-    """Read a network from an .onnx or .nnet file, or from a folder of hls4ml.
+    """Read a network from an .onnx or .nnet file, a program of da4ml, or a folder of hls4ml or da4ml.
 
     `output` is the name of one of several outputs. With `dequantised` a file that takes or gives integers of a
     quantiser is a function of the real numbers that these stand for; `Dequantised()` takes scales and zero points from
@@ -32,17 +33,17 @@ def read_network(
     Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
     """
     name = os.fspath(path)
-    folder = is_network_folder(Path(name))
-    if dequantised is not None and (folder or Path(name).suffix.lower() == ".nnet"):
+    path = Path(name)
+    folder, program = is_network_folder(path), location.is_program(path)
+    if dequantised is not None and (folder or program or path.suffix.lower() == ".nnet"):
         raise NoIntegerEndsError(name, "only an ONNX file has integers to dequantise", fix="leave 'dequantised' out")
-    if folder:
+    if folder or program:
         if output is not None:
-            raise OutputChoiceError(name, f"a folder of hls4ml has no output called {output!r}", fix="leave it out")
-        from eqspec.networks.firmware import project  # the readers of C++ and of what hls4ml writes in it
-
-        return project.read(name)
+            what = "firmware" if folder else "a program of da4ml"
+            raise OutputChoiceError(name, f"{what} has no output called {output!r}", fix="leave it out")
+        return _firmware(name)
     stored = content(name)
-    text = Path(name).suffix.lower() == ".nnet"
+    text = path.suffix.lower() == ".nnet"
     if text and output is not None:
         raise OutputChoiceError(name, f"a .nnet file has no output called {output!r}", fix="leave the output out")
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
@@ -53,10 +54,21 @@ def read_network(
     return network
 
 
+def _firmware(name: str) -> Network:
+    """What a folder of hls4ml or da4ml computes, or a program of da4ml. Their readers are loaded when needed."""
+    if is_project(Path(name)):
+        from eqspec.networks.firmware import project
+
+        return project.read(name)
+    from eqspec.networks.dais import reader
+
+    return reader.read(name)
+
+
 def is_network_folder(path: Path) -> bool:
     """Whether a path is a folder that is a network."""
     try:
-        return is_project(path)
+        return is_project(path) or location.is_project(path)
     except (OSError, ValueError):
         return False
 
@@ -95,8 +107,8 @@ def content(name: str) -> bytes:
         if not file.is_file():
             if (foreign := foreign_files.of_folder(name)) is not None:
                 raise NetworkError(name, f"{foreign.what}, and no ONNX model", fix=foreign.fix)
-            fix = "give the path of an .onnx or .nnet file, or of a project of hls4ml, which holds firmware/defines.h"
-            raise NetworkError(name, "not a file, and no project of hls4ml", fix=fix)
+            fix = f"give an .onnx or .nnet file, a project of hls4ml, which holds {DEFINES}, or one of da4ml"
+            raise NetworkError(name, "a folder, and not a project of hls4ml or da4ml", fix=fix)
         if file.stat().st_size > MAX_BYTES:
             raise NetworkError(
                 name, "larger than 2 GiB", fix="store the weights as external data, or use a smaller network"

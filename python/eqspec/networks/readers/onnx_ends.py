@@ -184,10 +184,21 @@ def inner_graphs(node: NodeProto) -> list[GraphProto]:
     return found
 
 
+def in_a_cycle(nodes: Sequence[NodeProto]) -> tuple[NodeProto, str] | None:
+    """A node, with a value that it reads, where that value depends on the node; of nodes in the order of `needed`."""
+    left = {name for node in nodes for name in node.output if name}
+    for node in nodes:
+        for name in names_read(node):
+            if name in left:
+                return node, name
+        left.difference_update(node.output)
+    return None
+
+
 def needed(nodes: Sequence[NodeProto], output: str) -> list[NodeProto]:
     """The nodes that a value depends on, each behind those it reads, else as the file has them.
 
-    Those of a cycle come last; the reader meets one that reads what nothing before it makes.
+    Those of a cycle, and what depends on it, come last (`in_a_cycle`).
     """
     makers = {name: index for index, node in enumerate(nodes) for name in node.output if name}
     found: dict[int, set[int]] = {}

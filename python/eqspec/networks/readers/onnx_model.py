@@ -75,6 +75,10 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     if len(ends.nodes) > MAX_NODES:
         message = f"the output needs {len(ends.nodes)} nodes, the limit is {MAX_NODES}"
         raise NetworkError(path, message, fix="export the model with its constants folded, or use a smaller network")
+    if (cycle := onnx_ends.in_a_cycle(ends.nodes)) is not None:
+        node, read = cycle
+        at = {"node": name_of(node), "operator": node.op_type}
+        raise NetworkError(path, f"it reads {read!r}, which depends on it", fix="export the model again", **at)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in tensors]
     try:
