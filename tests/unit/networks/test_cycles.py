@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -52,7 +53,7 @@ def test_what_depends_on_itself_is_refused_at_once(kind: str, length: int, behin
     names = ["y", "v"][:length]
     nodes = [between(kind, names[(place + 1) % length], name) for place, name in enumerate(names)]
     nodes += [node("Add", ["x", "x"], "unread"), *BEHIND[behind]]
-    constants = {**SHAPE, **ONE, "w": np.ones((2, 2), np.uint8)}
+    constants: dict[str, Any] = {**SHAPE, **ONE, "w": np.ones((2, 2), np.uint8)}
     model = several(nodes, constants, [value("x", FLOAT, (1, 2))], [value("z" if BEHIND[behind] else "y", FLOAT, None)])
     with pytest.raises(NetworkError, match="which depends on it"):
         read_network(save(tmp_path, model))

@@ -8,8 +8,8 @@
 
 These are the definitions of da4ml's documentation (DAIS), and its interpreter and its generated code compute them. The
 type of a sum holds it: one that may be a number which its type does not hold is refused, as what becomes of it then
-depends on what computes it. Where a type is not left, what counts modulo is written as what is cut off at the ends: both are the
-same there, and the latter is monotone.
+depends on what computes it. Where a type is not left, what counts modulo is written as what is cut off at the ends:
+both are the same there, and the latter is monotone.
 """
 
 from __future__ import annotations
