@@ -126,9 +126,17 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
 
     Raises UnreadableError for other types, sizes that do not fit and numbers that are not finite.
     """
-    kind = tensor.data_type
-    if kind in PACKED:
+    if tensor.data_type in PACKED:
         return _unpacked(tensor, external)
+    return _exact(stored(tensor, external), tensor.data_type)
+
+
+def stored(tensor: TensorProto, external: ExternalData) -> NDArray[Any]:
+    """The numbers of a tensor as they stand in the file, finite or not.
+
+    Raises UnreadableError for other types, among them those of less than 8 bits, and sizes that do not fit.
+    """
+    kind = tensor.data_type
     dtype = FLOATS.get(kind) or WHOLES.get(kind)
     if dtype is None:
         name = TensorProto.DataType.Name(kind) if kind in TensorProto.DataType.values() else str(kind)
@@ -138,9 +146,9 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
     if any(d < 0 for d in shape):
         raise UnreadableError(f"tensor with the shape {shape}", "save the model again: sizes cannot be negative")
     check_size(shape)
-    stored = _stored(tensor, dtype, external)
-    _check_count(stored, shape)
-    return _exact(stored.reshape(shape), kind)
+    numbers = _stored(tensor, dtype, external)
+    _check_count(numbers, shape)
+    return numbers.reshape(shape)
 
 
 def _count(text: str) -> int:

@@ -302,7 +302,7 @@ def graph_of(*nodes: onnx.NodeProto, constants: Any = None, kind: int = TensorPr
     ("proto", "words", "operator"),
     [
         (graph_of(node("MatMul", ["x", "w"], "z")), "no node computes the output 'y'", None),
-        (graph_of(node("Add", ["x", "y"], "y")), "nothing computes 'y'", "Add"),
+        (graph_of(node("Add", ["x", "y"], "y")), "it reads 'y', which depends on it", "Add"),
         (graph_of(node("Relu", ["x"], "y"), node("Neg", ["x"], "y")), "computed twice", "Neg"),
         (graph_of(node("MatMul", ["x", "missing"], "y")), "nothing computes 'missing'", "MatMul"),
         (graph_of(node("Relu", ["x"], "y", domain="com.example")), "com.example.Relu is not supported", "Relu"),

@@ -72,12 +72,20 @@ def run(
     def computed(name: str) -> Value:
         return program.value(real([read(name)], 0))
 
+    def set_aside() -> bool:  # a Softmax of constants is one number of each, as any operator on constants
+        return end is not None and isinstance(read(scores), Value) and end.is_over_all(computed(scores))
+
     result = chosen(graph, output)
     end, named = tail(graph, opset, result), result if output or len(graph.output) > 1 else None
     scores = result if end is None else end.scores
     levels: dict[str, quantisers.Levels] = {}
     values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), levels, ends)
-    for node in _making(graph, scores, result, lambda: end is not None and end.is_over_all(computed(scores))):
+    for node in _making(
+        graph,
+        scores,
+        result,
+        set_aside,
+    ):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
             more = [read(name) for name in node.input[1:]]

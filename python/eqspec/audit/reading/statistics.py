@@ -76,7 +76,7 @@ def normalised(
         return _by_neighbours(program, x, given)
     if operator in ("LpPool", "GlobalLpPool"):
         kernel = list(x.shape[2:]) if operator == "GlobalLpPool" else given["kernel_shape"]
-        seen, _ = windows(x.places, kernel, {n: v for n, v in given.items() if n in AROUND}, pooling=False)
+        seen, _ = windows(x.places, kernel, {n: v for n, v in given.items() if n in AROUND}, pooling=True)
         return _norms(program, x, seen.reshape(*seen.shape[: -len(kernel)], -1), int(given.get("p", 2)))
     if operator in ("LayerNormalization", "RMSNormalization"):
         axis = given.get("axis", -1)

@@ -31,7 +31,10 @@ def windows(places: Array, kernel: Sequence[int], attributes: Mapping[str, Any],
     if around in (b"SAME_UPPER", b"SAME_LOWER"):
         if any(pads) or (pooling and max(dilations) > 1) or attributes.get("ceil_mode"):
             raise Refused("a window that is padded in two ways")
-        missing = [max(0, (-(-n // s) - 1) * s + w - n) for n, s, w in zip(size, strides, span, strict=True)]
+        missing = [(-(-n // s) - 1) * s + w - n for n, s, w in zip(size, strides, span, strict=True)]
+        if pooling and min(missing) < 0:
+            raise Refused("windows further apart than wide, which runtimes pad in different ways")
+        missing = [max(0, m) for m in missing]
         more = [m // 2 if around == b"SAME_UPPER" else m - m // 2 for m in missing]
         pads = [*more, *(m - a for m, a in zip(missing, more, strict=True))]
     elif around not in (b"NOTSET", b"VALID") or (around == b"VALID" and (any(pads) or attributes.get("ceil_mode"))):

@@ -85,7 +85,7 @@ def _norm(call: OperatorCall, x: Affine, read: Indices, shape: tuple[int, ...]) 
 def norm_pool(call: OperatorCall) -> Sequence[Value]:
     """LpPool: windows as those of an AveragePool, in which padding counts nothing."""
     x = _value(call)
-    found = windows.read(call, windows.spatial(x.shape), tuple(call.integers("kernel_shape") or ()))
+    found = windows.read(call, windows.spatial(x.shape), tuple(call.integers("kernel_shape") or ()), pooling=True)
     channels = prod(x.shape[:2])
     check_value((channels, prod(found.results), prod(found.kernel)))
     index = windows.over_channels(found.places(), 1, channels, 1, prod(x.shape[2:]))

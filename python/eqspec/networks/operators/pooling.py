@@ -120,7 +120,7 @@ def _windows(call: OperatorCall, sizes: tuple[int, ...]) -> windows.Windows:
         raise UnreadableError("column-major places", "leave storage_order out")
     if windows.auto_pad(call).startswith("SAME") and max(windows.spread(call, "dilations", len(sizes))) > 1:
         raise UnreadableError("auto_pad of dilated windows, for which runtimes pad in different ways", "give the pads")
-    return windows.read(call, sizes, tuple(call.integers("kernel_shape") or ()))
+    return windows.read(call, sizes, tuple(call.integers("kernel_shape") or ()), pooling=True)
 
 
 def _check_cost(x: Affine | Enclosure, channels: Sequence[int], found: windows.Windows) -> None:

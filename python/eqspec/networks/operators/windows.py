@@ -83,8 +83,12 @@ def combined(axes: Sequence[Indices], sizes: Sequence[int]) -> Indices:
     return made
 
 
-def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Windows:
-    """The windows that a node asks for."""
+def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...], *, pooling: bool = False) -> Windows:
+    """The windows that a node asks for.
+
+    Windows of one size that are further apart than they are wide may leave a rest that SAME would have to cut off:
+    runtimes begin those of a convolution at the first entry, and those of `pooling` at different ones.
+    """
     rank = len(sizes)
     strides, dilations = spread(call, "strides", rank), spread(call, "dilations", rank)
     if len(kernel) != rank or rank == 0 or min(kernel) < 1:
@@ -97,9 +101,13 @@ def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...]) ->
         pads = [0] * (2 * rank)
     else:
         needed = [
-            max(0, (-(-size // stride) - 1) * stride + extent - size)
+            (-(-size // stride) - 1) * stride + extent - size
             for size, stride, extent in zip(sizes, strides, extents, strict=True)
         ]
+        if pooling and min(needed) < 0:
+            message = f"auto_pad {kind} of windows that are further apart than wide, which runtimes place differently"
+            raise UnreadableError(message, "give the pads")
+        needed = [max(0, n) for n in needed]
         first, second = [n // 2 for n in needed], [n - n // 2 for n in needed]
         pads = [*first, *second] if kind == "SAME_UPPER" else [*second, *first]
     ceil = bool(call.integer("ceil_mode", 0)) and kind == "NOTSET"

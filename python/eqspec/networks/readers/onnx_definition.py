@@ -95,6 +95,14 @@ def _attribute_type(attribute: OpSchema.Attribute) -> str:
     return str(attribute.type).rpartition(".")[2]
 
 
+def has(node: NodeProto, opset: int) -> bool:
+    """Whether a node is of an operator that the standard has in this opset."""
+    try:
+        return node.domain in STANDARD and definition(node.op_type, opset) is not None
+    except UnreadableError:
+        return False
+
+
 def check(node: NodeProto, opset: int) -> None:
     """Refuse a node of the standard domain that its opset does not allow. Raises UnreadableError."""
     if node.domain not in STANDARD:

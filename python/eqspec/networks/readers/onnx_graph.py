@@ -15,9 +15,9 @@ from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.matrices import MAX_VALUE
-from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData, UnreadableError
+from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData
 from eqspec.networks.operators.quantising import TYPES
-from eqspec.networks.readers import onnx_definition, onnx_model
+from eqspec.networks.readers import onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
 from eqspec.networks.readers.onnx_places import PLACES, TAKING, Use, use_of
@@ -69,7 +69,7 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
     notes = list(ready.notes)
     given = _used(path, [v for v in graph.input if v.name not in initializers], nodes, ready.output, notes)
     for node in nodes:
-        _check_definition(path, node, opset)
+        onnx_model.check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
     batches = {shape[0] for shape in map(shape_of, given) if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
     inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes, batches) for value in given)
@@ -94,13 +94,6 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         ready.dequantised,
         ready.integer_products,
     )
-
-
-def _check_definition(path: str, node: NodeProto, opset: int) -> None:
-    try:
-        onnx_definition.check(node, opset)
-    except UnreadableError as error:
-        raise NetworkError(path, error.message, node=name_of(node), operator=node.op_type, fix=error.fix) from error
 
 
 def _used(

@@ -16,6 +16,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import UnexpandedError, expanded
+from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers import (
     foreign_files,
     onnx_definition,
@@ -79,6 +80,9 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         node, read = cycle
         at = {"node": name_of(node), "operator": node.op_type}
         raise NetworkError(path, f"it reads {read!r}, which depends on it", fix="export the model again", **at)
+    for node in ends.nodes:  # before any is written as others, or left out; those of later opsets may be written out
+        if onnx_definition.has(node, opset):
+            check_definition(path, node, opset)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in tensors]
     try:
@@ -99,6 +103,14 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         )
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
     return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, (*pieces.integer_products,))
+
+
+def check_definition(path: str, node: NodeProto, opset: int) -> None:
+    """Refuse a node that its opset does not allow. Raises NetworkError."""
+    try:
+        onnx_definition.check(node, opset)
+    except UnreadableError as error:
+        raise NetworkError(path, error.message, node=name_of(node), operator=node.op_type, fix=error.fix) from error
 
 
 def _refuse_many_numbers(path: str, graph: GraphProto) -> None:
