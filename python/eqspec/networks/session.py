@@ -186,6 +186,8 @@ def _given(network: Network) -> str | bytes:
 def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[str] | None]:
     """What to run, and the name of what it answers (None: the only output)."""
     content = given if isinstance(given, bytes) else Path(given).read_bytes()
+    if may_end_the_process(content):
+        raise CannotRunError(f"{network.source} has a Unique along an axis, which may end the process of onnxruntime")
     try:
         ready = onnx_model.ready(network.source, content, network.chosen, network.dequantised)
     except NetworkError as error:
@@ -201,6 +203,18 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
     for node in model.graph.node:  # those that stand for one node of the file have its name, which runtimes refuse
         node.name = ""
     return model.SerializeToString(), [wanted]
+
+
+def may_end_the_process(content: bytes) -> bool:
+    """Whether a model has a node, needed or not, at which some builds of onnxruntime end the process.
+
+    That is Unique along an axis: of no numbers, onnxruntime 1.32 divides by zero. Whether there are none is not always
+    known before.
+    """
+    if b"Unique" not in content:
+        return False
+    nodes = onnx.load_model_from_string(content).graph.node
+    return any(node.op_type == "Unique" and any(a.name == "axis" for a in node.attribute) for node in nodes)
 
 
 def _scores(model: onnx.ModelProto, output: str) -> str:
