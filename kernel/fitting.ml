@@ -1,0 +1,65 @@
+(* Levels that are to fit their types: the arguments of quantisers are bounded layer by layer, and where that is too weak an
+   input is halved. The obligations are about neurons of any layer, one bound each. *)
+
+open Attempts
+
+(* Whether this is what is asked: every obligation is about one neuron of a layer of the networks. *)
+let is_asked state =
+  state.obligations <> [||]
+  && Array.for_all (function [ (q : Kernel.limit) ] -> q.layer_of <> Kernel.O | _ -> false) state.obligations
+
+(* The neurons whose obligations are open, from the first layer on, each with the side on which it is to be bounded. *)
+let wanted state =
+  let of_limit (q : Kernel.limit) = (Reader.int_of_nat q.layer_of, Reader.int_of_nat q.neuron_of, q) in
+  List.sort (fun (t, _, _) (u, _, _) -> compare (u : int) t) (List.map of_limit (List.concat (top state).Kernel.open0))
+
+(* Bounds of all of them that floats promise to be tighter than what is known. *)
+let bound_all state known =
+  List.iter
+    (fun (t, i, (q : Kernel.limit)) ->
+      let least = not q.at_least in
+      let (_, _, promised) as one = Tightening.pulled state (box state) known t i q.kind_of least in
+      if Tightening.is_tighter known.(t) i q.kind_of least promised then Tightening.keep state known t i q.kind_of least one)
+    (wanted state)
+
+(* By how much of its width a bound reaches beyond the type. *)
+let excess (known : Relaxing.known array) (t, i, (q : Kernel.limit)) =
+  let low, high = Tightening.interval known.(t) i q.kind_of and value = Z.to_float q.value_of in
+  (if q.at_least then high -. value else value -. low) /. Lines.greater 1.0 (high -. low)
+
+(* The input whose width counts most in the bound that reaches farthest beyond its type. *)
+let split state known =
+  let worst = List.sort (fun a b -> compare (excess known b : float) (excess known a)) (wanted state) in
+  let best (t, i, (q : Kernel.limit)) =
+    let _, found, _ = Tightening.pulled state (box state) known t i q.kind_of (not q.at_least) in
+    let by_inputs = Relaxing.by_inputs found and most = ref 0.0 and at = ref None in
+    List.iteri
+      (fun j (l, u) ->
+        let counts = Float.abs by_inputs.(j) *. Z.to_float (Z.sub u l) in
+        if Z.gt (Z.sub u l) Z.one && counts > !most then (most := counts; at := Some (j, Z.div (Z.add l u) (Z.of_int 2))))
+      (top state).Kernel.area.sides;
+    !at
+  in
+  Option.map (fun (j, middle) -> Kernel.RInput (state.naturals.(j), middle)) (List.find_map best worst)
+
+(* Refute the node at hand, with so many splits below each other at most. *)
+let rec prove state depth =
+  let before = left state in
+  take state RDone;
+  let known = if closed state before then [||] else (Tightening.shrink state; Tightening.tighten state) in
+  if not (closed state before) then begin
+    bound_all state known;
+    take state RDone
+  end;
+  settle state;
+  if closed state before then state.leaves <- state.leaves + 1
+  else
+    match if depth = 0 then None else split state known with
+    | None ->
+        Reader.refuse "after %d leaves there is a part on which the bounds of the prover do not show that every level fits its type"
+          state.leaves
+    | Some record ->
+        take state record;
+        state.splits <- state.splits + 1;
+        prove state (depth - 1);
+        prove state (depth - 1)
