@@ -21,7 +21,7 @@ from eqspec.property import NeverSaturates, NeverWraps
 from small_tasks import task as task_of
 from unit.certificates.proofs import certify
 from unit.certificates.test_grids import chain, files, header_of, packed, quarters
-from unit.kernel.pairs import ROUNDINGS, Function, Neuron, Pair, points, question, stored
+from unit.kernel.pairs import GRAIN, IDENTITY, ROUNDINGS, Function, Neuron, Pair, points, question, stored
 from unit.kernel.test_graphs import after_a_relu
 from unit.kernel.test_kernel import needs_kernel
 
@@ -68,6 +68,22 @@ def test_a_type_is_left_exactly_where_the_rounding_passes_its_end(rounding: str)
     for f, place in leaving:
         alone = at_a_place([f], [place])
         assert ask(find(), stream(alone.text(), question(alone, "fits 1"), ["P 0"])).refused is not None
+
+
+@needs_kernel
+@pytest.mark.parametrize("beyond", [False, True], ids=["fits", "leaves"])
+@pytest.mark.parametrize("wraps", [(True, False), (False, True), (True, True)], ids=["first", "second", "both"])
+def test_one_that_wraps_is_one_that_saturates_where_all_levels_fit(wraps: tuple[bool, bool], beyond: bool) -> None:
+    """Of an argument that goes beyond the type, or does not; and how far apart both are then."""
+    f, g = ((GRAIN // 4, 0, -4 + beyond, 4, "half-even", one) for one in wraps)
+    layers = (1, (Neuron((f, g), (0, 0), ((1,), (1,))),)), (1, (Neuron((IDENTITY, IDENTITY), (0, 0), ((1,), (1,))),))
+    pair = Pair(1, layers)
+    apart = max(abs(pair.at([x], 0)[0] - pair.at([x], 1)[0]) for x in (Fraction(n, 8) for n in range(-8, 5)))
+    assert bool(apart) == (beyond and wraps[0] != wraps[1])
+    for eps, holds in ((Fraction(0), not apart), (apart - Fraction(1, GRAIN), False), (Fraction(3), True)):
+        if eps >= 0:
+            claim = question(pair, f"distance 1 0 {eps.numerator} {eps.denominator}")
+            assert (ask(find(), stream(pair.text(), claim, ["P 4"])).refused is None) == holds
 
 
 @needs_kernel
