@@ -104,6 +104,7 @@ def test_decisions_about_types_are_accepted(claim: NeverSaturates | NeverWraps, 
     header["task"]["region"]["lo_exact"] = ["-99", "-99"]
     wider = check(packed(header, tmp_path), tmp_path, seconds=1)
     assert (wider.refused is None) == (claim == NeverWraps()), "nothing that the auditor reads wraps"
+    assert wider.refused is None or "seems to leave its type" in wider.refused
 
 
 def test_of_a_claim_about_types_every_step_is_in_the_text() -> None:
