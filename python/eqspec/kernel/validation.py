@@ -102,7 +102,7 @@ def _moved(value: Value, rest: int) -> Value:
 def validate(text: str, grain: int, networks: Sequence[Sequence[Step]], *, every_step: bool = False) -> None:
     """Refused unless the text means these networks; with every step of theirs, if a claim is about all of them."""
     try:
-        _compare(iter(text.split()), grain, side_by_side(*networks, every_step))
+        _compare(iter(text.split()), grain, side_by_side(networks[0], networks[1], every_step))
     except (StopIteration, ValueError, IndexError, ZeroDivisionError):
         _differs("its form")
 
