@@ -4,7 +4,7 @@
     the constraints, the claim holds of what the two networks compute at v. All rounding, of the box, the constraints and
     the thresholds to multiples of the unit 1 / grain, is done here and is part of what is proved. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Confidence.
+From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Types Confidence.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -18,12 +18,16 @@ Inductive claim :=
 | KeepsFirst (margin : rat)                         (* what F puts first by the margin, G puts first *)
 | KeepsConfident (delta t : rat) (powers : nat) (groups : list group)
     (* what F puts first with softmax delta, G puts first; t is a hint, and so are weighted margins over groups of classes *)
-| Inequality (a b : list Z) (most : rat) (less : bool).   (* a F + b G is at most a number, or less than it *)
+| Inequality (a b : list Z) (most : rat) (less : bool)    (* a F + b G is at most a number, or less than it *)
+| Fits (wrapping : bool).     (* no level of the second network leaves a type in which it wraps, or saturates *)
 
 Fixpoint sum_abs (outs : list nat) (F G : list R) : R :=
   match outs with [] => 0 | i :: outs' => Rabs (nth i F 0 - nth i G 0) + sum_abs outs' F G end.
 Definition first (k : nat) (G : list R) : Prop := forall j, (j < length G)%nat -> nth j G 0 <= nth k G 0.
-Definition holds (c : claim) (F G : list R) : Prop :=
+(** What a claim says at the input v of the pair n, whose numbers are counted in units of u. *)
+Definition holds (c : claim) (u : R) (n : net) (v : list R) : Prop :=
+  let F := outputs u First n v in
+  let G := outputs u Second n v in
   match c with
   | Distance outs eps => forall i, In i outs -> Rabs (nth i F 0 - nth i G 0) <= real eps
   | Manhattan outs eps => sum_abs outs F G <= real eps
@@ -33,11 +37,11 @@ Definition holds (c : claim) (F G : list R) : Prop :=
   | KeepsConfident delta _ _ _ =>
       forall k, (k < length F)%nat -> first k F -> exp (nth k F 0) / sum_exp F >= real delta -> first k G
   | Inequality a b most less => if less then dot a F + dot b G < real most else dot a F + dot b G <= real most
+  | Fits wrapping => all_fit u wrapping Second n v
   end.
 
 (** * Rows of outputs and obligations about them, which are one more layer *)
 Definition unit_row (i : nat) : list Z := repeat 0%Z i ++ [1%Z].
-Definition numbered {A} (l : list A) : list (nat * A) := combine (seq 0 (length l)) l.
 Fixpoint signed_rows (outs : list nat) : list (list Z) :=
   match outs with
   | [] => [[]]
@@ -66,6 +70,7 @@ Definition rows_of (m : nat) (c : claim) : list (list Z * list Z) :=
   | KeepsFirst _ => ahead_rows m []
   | KeepsConfident _ _ _ groups => ahead_rows m groups
   | Inequality a b _ _ => [(a, map Z.opp b)]
+  | Fits _ => []
   end.
 Definition group_limits (g : positive) (m k : nat) (groups : list group) : list limit :=
   map (fun sp => Limit 0 (length (pairs m) + fst sp) KX true (group_least g (snd (snd sp))) false)
@@ -75,7 +80,7 @@ Definition ahead (g : positive) (m : nat) (least : Z) (groups : list group) : li
   map (fun rp => Limit 0 (fst rp) KY false 0 true
     :: map (fun sq => Limit 0 (fst sq) KX true least false) (filter (fun sq => fst (snd sq) =? fst (snd rp))%nat all)
        ++ group_limits g m (fst (snd rp)) groups) all.
-Definition obligations_of (g : positive) (m : nat) (c : claim) : list obligation :=
+Definition obligations_of (g : positive) (n : net) (m : nat) (c : claim) : list obligation :=
   match c with
   | Distance outs eps =>
       flat_map (fun r => [[Limit 0 r KD true (down g eps) true]; [Limit 0 r KD false (- down g eps) true]])
@@ -84,6 +89,7 @@ Definition obligations_of (g : positive) (m : nat) (c : claim) : list obligation
   | KeepsFirst margin => ahead g m (down g margin) []
   | KeepsConfident _ t _ groups => ahead g m (Z.max 0 (down g t)) groups
   | Inequality _ _ most less => [[Limit 0 0 KD true (down g most) (negb less)]]
+  | Fits wrapping => all_leaving wrapping 1 n
   end.
 Definition zero : curve := Bent (Fn 0 0 []).
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
@@ -108,8 +114,6 @@ Definition unit (q : question) : R := / IZR (Zpos (grain q)).
 Definition inputs_in (q : question) (v : list R) : Prop :=
   Forall2 (fun s x => real (fst s) <= x <= real (snd s)) (ranges q) v
   /\ Forall (fun c => dot (fst c) v <= real (snd c)) (inequalities q).
-Definition reference (q : question) (v : list R) : list R := outputs (unit q) First (pair q) v.
-Definition candidate (q : question) (v : list R) : list R := outputs (unit q) Second (pair q) v.
 
 Definition outputs_count (q : question) : nat := width (length (ranges q)) (pair q).
 Definition problem (q : question) : net := claim_layer (rows_of (outputs_count q) (asked_for q)) :: pair q.
@@ -117,7 +121,7 @@ Definition region_of (q : question) : region :=
   Region (map (fun s => (down (grain q) (fst s), up (grain q) (snd s))) (ranges q))
          (map (fun c => (fst c, up (grain q) (snd c))) (inequalities q)).
 Definition root (q : question) : node :=
-  root_of (problem q) (region_of q) (obligations_of (grain q) (outputs_count q) (asked_for q)).
+  root_of (problem q) (region_of q) (obligations_of (grain q) (pair q) (outputs_count q) (asked_for q)).
 Definition meaningful (q : question) : bool :=
   (well_formed (length (ranges q)) (problem q) && sensible (asked_for q)
    && forallb (fun c => length (fst c) <=? length (ranges q))%nat (inequalities q))%bool.
@@ -142,21 +146,6 @@ Qed.
 Lemma dot_unit i : forall F, dot (unit_row i) F = nth i F 0.
 Proof.
   unfold unit_row. induction i as [| i IH]; intros [| x F]; simpl; try ring. rewrite IH. ring.
-Qed.
-Lemma numbered_nth {A} (l : list A) r a : In (r, a) (numbered l) -> nth_error l r = Some a.
-Proof.
-  unfold numbered. assert (G : forall k, In (r, a) (combine (seq k (length l)) l) ->
-    (k <= r)%nat /\ nth_error l (r - k) = Some a).
-  { induction l as [| b l IH]; intros k H; simpl in H; [destruct H |]. destruct H as [H | H].
-    - inversion H; subst. rewrite Nat.sub_diag. auto.
-    - destruct (IH _ H) as [L N]. split; [lia |]. replace (r - k)%nat with (S (r - S k)) by lia. exact N. }
-  intros H. apply G in H. rewrite Nat.sub_0_r in H. tauto.
-Qed.
-Lemma numbered_in {A} (l : list A) a : In a l -> exists r, In (r, a) (numbered l).
-Proof.
-  unfold numbered. generalize 0%nat. induction l as [| b l IH]; intros k H; [destruct H |]. destruct H as [-> | H].
-  - exists k. left. reflexivity.
-  - destruct (IH (S k) H) as [r R]. exists r. right. exact R.
 Qed.
 Lemma pairs_in m k j : (k < m)%nat -> (j < m)%nat -> j <> k -> In (k, j) (pairs m).
 Proof.
@@ -270,14 +259,14 @@ Proof.
 Qed.
 
 Theorem check_ok q rs : check q rs = true -> forall v, inputs_in q v ->
-  holds (asked_for q) (reference q v) (candidate q v).
+  holds (asked_for q) (unit q) (pair q) v.
 Proof.
   unfold check. intros H v HV. apply andb_prop in H. destruct H as [M H].
   apply andb_prop in M. destruct M as [M _]. apply andb_prop in M. destruct M as [HW HS].
   destruct (run (problem q) rs [root q]) as [[| x xs] |] eqn:E; try discriminate. clear H.
   set (w := map (Rmult (IZR (Zpos (grain q)))) v).
   assert (T := tree_ok _ _ _ _ (well_formed_ordered _ _ HW) E w (region_ok q v HV)). clear E.
-  unfold reference, candidate. rewrite <- (scaled_back (grain q) v). fold w. unfold unit.
+  unfold holds. cbv zeta. rewrite <- (scaled_back (grain q) v). fold w. unfold unit.
   assert (U : 0 < / IZR (Zpos (grain q))) by (apply Rinv_0_lt_compat, pos_IZR).
   rewrite !outputs_scaled by exact U.
   assert (L : length (post First (pair q) w) = outputs_count q).
@@ -299,7 +288,7 @@ Proof.
   { intros least groups k A K P Q j J. rewrite map_length, L2 in J. rewrite !(nth_u g).
     destruct (Nat.eq_dec j k) as [-> | D]; [lra |].
     pose proof (ahead_ok g n w m least groups k j L K J D A P Q) as X. fold u. nra. }
-  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers groups | a b most less]; simpl in T; simpl holds.
+  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers groups | a b most less | wrapping]; simpl in T.
   - intros i I. destruct (numbered_in outs i I) as [r R]. pose proof (numbered_nth _ _ _ R) as N.
     assert (RL : (r < length outs)%nat) by (apply nth_error_Some; congruence).
     assert (A : at_ (claim_layer (map (fun i => (unit_row i, unit_row i)) outs) :: n) 0 r w
@@ -367,4 +356,5 @@ Proof.
       unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
     + apply S. apply Rnot_lt_le. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl.
       unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
+  - exact (all_leaving_ok u wrapping (claim_layer [] :: n) w U n 1 (fun _ _ => eq_refl) T).
 Qed.

@@ -1,72 +1,39 @@
 (** Functions of neurons: piecewise linear ones, and quantisers, which have levels instead of slopes.
 
-    A quantiser gives the integer that its argument, over the size of a step and moved by a zero point, is rounded to, cut
-    off at a least and a greatest level; here it is moved back and multiplied by the size again. It has jumps, so no line follows it
-    closely. [close_ok] says how far it is from the piecewise linear function that is cut off alike but not rounded:
-    by half a step or one, and not at all where everything is cut off. *)
+    A quantiser rounds its argument, over the size of a step and moved by a zero point, to an integer, its level. A level
+    that is below the least or above the greatest of its type does not fit: it saturates, which gives the nearest level
+    of the type, or it wraps, which counts it modulo the number of levels. What is left is moved back and multiplied by
+    the size again. [stays_ok]: whether all levels of an interval fit is decided at its ends, exactly.
+
+    A quantiser has jumps, so no line follows it closely. [close_ok] says how far it is from the piecewise linear function
+    that is cut off at the same ends but not rounded: by half a step or one; not at all where everything is cut off; and
+    where a level may wrap, by all levels of the type. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
-From Kernel Require Import Functions.
+From Kernel Require Import Functions Rounding.
 Import ListNotations.
 Open Scope R_scope.
 
-(** * Rounding to integers, in the seven ways that quantisers know *)
-Inductive mode := HalfEven | HalfAway | HalfZero | Down | Up | ToZero | FromZero.
-Definition floor (t : R) : Z := Int_part t.
-Definition ceiling (t : R) : Z := (- floor (- t))%Z.
-Definition rounded (m : mode) (t : R) : Z :=
-  match m with
-  | HalfEven =>
-      let n := floor (t + 1 / 2) in
-      if Req_EM_T (IZR n) (t + 1 / 2) then if Z.even n then n else (n - 1)%Z else n
-  | HalfAway => if Rle_dec 0 t then floor (t + 1 / 2) else ceiling (t - 1 / 2)
-  | HalfZero => if Rle_dec 0 t then ceiling (t - 1 / 2) else floor (t + 1 / 2)
-  | Down => floor t
-  | Up => ceiling t
-  | ToZero => if Rle_dec 0 t then floor t else ceiling t
-  | FromZero => if Rle_dec 0 t then ceiling t else floor t
-  end.
-
-Lemma floor_ok t : IZR (floor t) <= t < IZR (floor t) + 1.
-Proof. unfold floor. destruct (base_Int_part t). lra. Qed.
-Lemma ceiling_ok t : IZR (ceiling t) - 1 < t <= IZR (ceiling t).
-Proof. unfold ceiling. rewrite opp_IZR. pose proof (floor_ok (- t)). lra. Qed.
-Lemma rounded_ok m t : IZR (rounded m t) - 1 < t < IZR (rounded m t) + 1.
-Proof.
-  pose proof (floor_ok t). pose proof (ceiling_ok t). pose proof (floor_ok (t + 1 / 2)). pose proof (ceiling_ok (t - 1 / 2)).
-  destruct m; unfold rounded; try match goal with |- context [Rle_dec 0 t] => destruct (Rle_dec 0 t) end; try lra.
-  cbv zeta. destruct (Req_EM_T _ _); [destruct (Z.even _); rewrite ?minus_IZR; lra | lra].
-Qed.
-(** How far the integer may be below and above what was rounded, in halves. *)
-Definition halves (m : mode) : Z * Z :=
-  match m with
-  | HalfEven | HalfAway | HalfZero => (-1, 1)
-  | Down => (-2, 0)
-  | Up => (0, 2)
-  | ToZero | FromZero => (-2, 2)
-  end%Z.
-Lemma halves_ok m t : IZR (fst (halves m)) <= 2 * (IZR (rounded m t) - t) <= IZR (snd (halves m)).
-Proof.
-  pose proof (floor_ok t). pose proof (ceiling_ok t). pose proof (floor_ok (t + 1 / 2)). pose proof (ceiling_ok (t - 1 / 2)).
-  destruct m; unfold rounded; cbn [halves fst snd]; try match goal with |- context [Rle_dec 0 t] => destruct (Rle_dec 0 t) end; try lra.
-  cbv zeta. destruct (Req_EM_T _ _); [destruct (Z.even _); rewrite ?minus_IZR; lra | lra].
-Qed.
-Lemma signs_ok m : IZR (fst (halves m)) <= 0 <= IZR (snd (halves m)).
-Proof. destruct m; simpl; lra. Qed.
-Lemma rounded_above m t n : IZR n <= t -> (n <= rounded m t)%Z.
-Proof.
-  intros H. destruct (rounded_ok m t) as [_ U]. assert (L : IZR n < IZR (rounded m t + 1)) by (rewrite plus_IZR; lra).
-  apply lt_IZR in L. lia.
-Qed.
-Lemma rounded_below m t n : t <= IZR n -> (rounded m t <= n)%Z.
-Proof.
-  intros H. destruct (rounded_ok m t) as [L _]. assert (U : IZR (rounded m t - 1) < IZR n) by (rewrite minus_IZR; lra).
-  apply lt_IZR in U. lia.
-Qed.
-
 (** * Quantisers; the size of a step is given in units of u. *)
-Record grid := Grid { size : positive; zero_point : Z; least_level : Z; greatest_level : Z; rounding : mode }.
-Definition level (g : grid) (t : R) : Z :=
-  (Z.min (Z.max (rounded (rounding g) (t + IZR (zero_point g))) (least_level g)) (greatest_level g) - zero_point g)%Z.
+Record grid := Grid {
+  size : positive; zero_point : Z; least_level : Z; greatest_level : Z; rounding : mode; wraps : bool }.
+(** The level of t = v / size before it is brought into the type; whether it fits; and what it is brought to. *)
+Definition level_of (g : grid) (t : R) : Z := rounded (rounding g) (t + IZR (zero_point g)).
+Definition fits_type (g : grid) (k : Z) : Prop := (least_level g <= k <= greatest_level g)%Z.
+Definition brought (g : grid) (k : Z) : Z :=
+  (if wraps g then least_level g + (k - least_level g) mod (greatest_level g - least_level g + 1)
+   else Z.min (Z.max k (least_level g)) (greatest_level g))%Z.
+Definition level (g : grid) (t : R) : Z := (brought g (level_of g t) - zero_point g)%Z.
+
+Lemma brought_within g k : (least_level g <= greatest_level g)%Z -> fits_type g (brought g k).
+Proof.
+  unfold fits_type, brought. intros O. destruct (wraps g); [| lia].
+  pose proof (Z.mod_pos_bound (k - least_level g) (greatest_level g - least_level g + 1) ltac:(lia)). lia.
+Qed.
+Lemma brought_cut_off g k : wraps g = false \/ fits_type g k -> brought g k = Z.min (Z.max k (least_level g)) (greatest_level g).
+Proof.
+  unfold fits_type, brought. destruct (wraps g); intros [H | H]; try discriminate; [| reflexivity | reflexivity].
+  rewrite Z.mod_small by lia. lia.
+Qed.
 
 (** The functions of neurons. *)
 Inductive curve := Bent (f : fn) | Levels (g : grid).
@@ -97,9 +64,64 @@ Definition close (c : curve) : fn :=
   end.
 Definition sound (c : curve) : bool := sorted (kinks_of (close c)).
 
+(** * Whether all levels of an interval fit
+
+    Twice an argument is compared with numbers that are twice those at which the rounding passes an end of the type. *)
+Definition highest_kept (g : grid) : Z * bool :=
+  let (a, closed) := top (rounding g) (greatest_level g) in
+  (Zpos (size g) * (2 * (greatest_level g - zero_point g) + a), closed)%Z.
+Definition lowest_kept (g : grid) : Z * bool :=
+  let (a, closed) := bottom (rounding g) (least_level g) in
+  (Zpos (size g) * (2 * (least_level g - zero_point g) - a), closed)%Z.
+Definition is_under (closed : bool) (a b : Z) : bool := if closed then (a <=? b)%Z else (a <? b)%Z.
+Definition stays (g : grid) (l u : Z) : bool :=
+  (is_under (snd (lowest_kept g)) (fst (lowest_kept g)) (2 * l)
+   && is_under (snd (highest_kept g)) (2 * u) (fst (highest_kept g)))%Z%bool.
+
+Lemma highest_kept_ok g w : under (snd (highest_kept g)) (2 * w) (IZR (fst (highest_kept g))) ->
+  (level_of g (w / IZR (Zpos (size g))) <= greatest_level g)%Z.
+Proof.
+  intros H. apply top_ok. unfold highest_kept in H. destruct (top _ _) as [a closed]. cbn [fst snd] in *.
+  assert (S : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia). set (s := IZR (Zpos (size g))) in *.
+  rewrite mult_IZR, plus_IZR, mult_IZR, minus_IZR in H. fold s in H.
+  assert (E : w = s * (w / s)) by (field; lra). set (t := w / s) in *.
+  destruct closed; unfold under in *; nra.
+Qed.
+Lemma lowest_kept_ok g w : under (snd (lowest_kept g)) (IZR (fst (lowest_kept g))) (2 * w) ->
+  (least_level g <= level_of g (w / IZR (Zpos (size g))))%Z.
+Proof.
+  intros H. apply bottom_ok. unfold lowest_kept in H. destruct (bottom _ _) as [a closed]. cbn [fst snd] in *.
+  assert (S : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia). set (s := IZR (Zpos (size g))) in *.
+  rewrite mult_IZR, minus_IZR, mult_IZR, minus_IZR in H. fold s in H.
+  assert (E : w = s * (w / s)) by (field; lra). set (t := w / s) in *.
+  destruct closed; unfold under in *; nra.
+Qed.
+Lemma is_under_ok closed a b x y : is_under closed a b = true -> x <= IZR a -> IZR b <= y -> under closed x y.
+Proof.
+  unfold is_under, under. destruct closed; intros H X Y; [apply Z.leb_le, IZR_le in H | apply Z.ltb_lt, IZR_lt in H]; lra.
+Qed.
+Theorem stays_ok g l u w : stays g l u = true -> IZR l <= w <= IZR u -> fits_type g (level_of g (w / IZR (Zpos (size g)))).
+Proof.
+  intros H W. apply andb_prop in H. destruct H as [L H]. split; [apply lowest_kept_ok | apply highest_kept_ok].
+  - apply (is_under_ok _ _ _ _ _ L); rewrite ?mult_IZR; lra.
+  - apply (is_under_ok _ _ _ _ _ H); rewrite ?mult_IZR; lra.
+Qed.
+(** Whether a quantiser saturates, or does as if: nothing wraps. *)
+Definition settled (g : grid) (l u : Z) : bool := (negb (wraps g) || stays g l u)%bool.
+Lemma settled_ok g l u w : settled g l u = true -> IZR l <= w <= IZR u ->
+  brought g (level_of g (w / IZR (Zpos (size g))))
+    = Z.min (Z.max (level_of g (w / IZR (Zpos (size g)))) (least_level g)) (greatest_level g).
+Proof.
+  intros H W. apply brought_cut_off. unfold settled in H. apply orb_prop in H. destruct H as [H | H].
+  - left. apply negb_true_iff, H.
+  - right. apply (stays_ok g l u); assumption.
+Qed.
+
 (** By how much a curve differs from it on [l, u]. *)
+Definition span (g : grid) : Z := (Zpos (size g) * (greatest_level g - least_level g))%Z.
 Definition errors (g : grid) (l u : Z) : Z * Z :=
-  (if (snd (ends g) <=? l) || (u <=? fst (ends g)) then (0, 0)
+  (if negb (settled g l u) then (- span g, span g)
+   else if (snd (ends g) <=? l) || (u <=? fst (ends g)) then (0, 0)
    else let (a, b) := halves (rounding g) in ((a * Zpos (size g)) / 2, - ((- b * Zpos (size g)) / 2)))%Z%bool.
 Definition low_error (c : curve) (p l u : Z) : Z :=
   match c with
@@ -119,9 +141,20 @@ Proof.
   assert (P : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia).
   assert (O : (least_level g <= greatest_level g)%Z) by nia.
   assert (OR := IZR_le _ _ O).
+  unfold errors. destruct (settled g l u) eqn:SETTLED; cbn [negb].
+  2: {
+    pose proof (brought_within g (level_of g (w / IZR (Zpos (size g)))) O) as [B1 B2].
+    apply IZR_le in B1, B2. unfold fR, cR, close, level, ends, hR, span. cbn [base shift kinks_of fst snd].
+    rewrite !opp_IZR, !mult_IZR, !minus_IZR.
+    set (s := IZR (Zpos (size g))) in *. set (z := IZR (zero_point g)) in *. set (k := IZR (brought _ _)) in *.
+    set (lo := IZR (least_level g)) in *. set (hi := IZR (greatest_level g)) in *.
+    assert (s * (lo - z) <= s * (k - z) <= s * (hi - z)) by (split; nra).
+    destruct (Rle_dec w (s * (lo - z))), (Rle_dec w (s * (hi - z))); lra. }
+  pose proof (settled_ok g l u w SETTLED W) as CUT.
+  unfold level_of in CUT.
   set (t := w / IZR (Zpos (size g)) + IZR (zero_point g)).
   assert (T : w = IZR (Zpos (size g)) * (t - IZR (zero_point g))) by (unfold t; field; lra).
-  unfold fR, cR, close, level, ends, hR. cbn [base shift kinks_of fst snd]. fold t.
+  unfold fR, cR, close, level, level_of, ends, hR. cbn [base shift kinks_of fst snd]. fold t. fold t in CUT. rewrite CUT.
   rewrite !mult_IZR, !minus_IZR.
   set (s := IZR (Zpos (size g))) in *. set (z := IZR (zero_point g)) in *.
   set (lo := IZR (least_level g)) in *. set (hi := IZR (greatest_level g)) in *.
@@ -162,7 +195,7 @@ Proof.
       + rewrite T. ring.
       + exfalso; specialize (B ltac:(lra)); lra. }
   destruct SUM as (e & -> & E).
-  unfold errors, ends. cbn [fst snd].
+  unfold ends. cbn [fst snd].
   destruct ((Zpos (size g) * (greatest_level g - zero_point g) <=? l)
       || (u <=? Zpos (size g) * (least_level g - zero_point g)))%Z%bool eqn:F.
   - cbn [fst snd]. enough (e = 0) as -> by lra. destruct E as [| [[C D] _]]; [assumption | exfalso].
@@ -190,30 +223,7 @@ Qed.
 (** * Two quantisers that are one function
 
     as far as their argument goes: steps of one size, the same rounding, zero points that it moves along, and ends that
-    are the same or not reached. *)
-Lemma floor_shift t n : floor (t + IZR n) = (floor t + n)%Z.
-Proof.
-  pose proof (floor_ok t). pose proof (floor_ok (t + IZR n)).
-  assert (A : (floor (t + IZR n) < floor t + n + 1)%Z) by (apply lt_IZR; rewrite !plus_IZR; lra).
-  assert (B : (floor t + n < floor (t + IZR n) + 1)%Z) by (apply lt_IZR; rewrite !plus_IZR; lra).
-  lia.
-Qed.
-(** Whether a mode rounds t + n to n more than t. *)
-Definition moves (m : mode) (n : Z) : bool :=
-  ((n =? 0)%Z || match m with Down | Up => true | HalfEven => Z.even n | _ => false end)%bool.
-Lemma moves_ok m n t : moves m n = true -> rounded m (t + IZR n) = (rounded m t + n)%Z.
-Proof.
-  unfold moves. intros M. destruct (Z.eqb_spec n 0) as [-> | N]; [rewrite Rplus_0_r, Z.add_0_r; reflexivity |].
-  destruct m; simpl in M; try discriminate; unfold rounded.
-  - replace (t + IZR n + 1 / 2) with (t + 1 / 2 + IZR n) by ring. cbv zeta. rewrite floor_shift, plus_IZR.
-    assert (E : Z.even (floor (t + 1 / 2) + n) = Z.even (floor (t + 1 / 2)))
-      by (rewrite Z.even_add, M; destruct (Z.even (floor _)); reflexivity).
-    rewrite E. set (k := floor (t + 1 / 2)) in *.
-    destruct (Req_EM_T (IZR k + IZR n) _), (Req_EM_T (IZR k) _); try (exfalso; lra); [destruct (Z.even k) |]; lia.
-  - apply floor_shift.
-  - unfold ceiling. replace (- (t + IZR n)) with (- t + IZR (- n)) by (rewrite opp_IZR; ring). rewrite floor_shift. lia.
-Qed.
-
+    are the same or not reached. Two that wrap have the same ends, or are taken as ones that saturate, where no level wraps. *)
 (** Whether two ends are one, or are not reached: both at most l; alike for u. *)
 Definition cut_alike (g h : grid) (l u : Z) : bool :=
   (((fst (ends g) =? fst (ends h)) || ((fst (ends g) <=? l) && (fst (ends h) <=? l)))
@@ -233,20 +243,36 @@ Definition same_steps (c c' : curve) : bool :=
   end.
 Definition one_function (c c' : curve) (l u : Z) : bool :=
   match c, c' with
-  | Levels g, Levels h => (same_steps c c' && cut_alike g h l u)%bool
+  | Levels g, Levels h =>
+      (same_steps c c'
+       && ((settled g l u && settled h l u && cut_alike g h l u)
+           || (wraps g && wraps h && (fst (ends g) =? fst (ends h))%Z && (snd (ends g) =? snd (ends h))%Z)))%bool
   | _, _ => false
   end.
 
 Theorem one_function_ok c c' l u w : sound c = true -> sound c' = true -> IZR l <= w <= IZR u ->
   one_function c c' l u = true -> cR c w = cR c' w.
 Proof.
-  intros S S' W E. destruct c as [f | g], c' as [f' | h]; simpl in E; try discriminate.
-  apply andb_prop in E. destruct E as [E CUT]. apply andb_prop in E. destruct E as [E MOVES].
+  intros S S' W E. destruct c as [f | g], c' as [f' | h]; unfold one_function in E; try discriminate.
+  apply andb_prop in E. destruct E as [E WAYS]. unfold same_steps in E. apply andb_prop in E. destruct E as [E MOVES].
   apply andb_prop in E. destruct E as [SIZE MODE]. apply Pos.eqb_eq in SIZE.
   assert (M : rounding h = rounding g) by (destruct (rounding g), (rounding h); try discriminate; reflexivity).
   clear MODE. unfold sound in S, S'. cbn [close kinks_of sorted forallb fst] in S, S'.
   rewrite !andb_true_r in S, S'. apply Z.leb_le in S, S'.
-  unfold cR, level.
+  apply orb_prop in WAYS. destruct WAYS as [CUT | TURNS]; cycle 1.
+  { (* Both wrap in the same type. *)
+    apply andb_prop in TURNS. destruct TURNS as [TURNS E2]. apply andb_prop in TURNS. destruct TURNS as [TURNS E1].
+    apply andb_prop in TURNS. destruct TURNS as [WG WH]. apply Z.eqb_eq in E1, E2. unfold ends in E1, E2. cbn [fst snd] in E1, E2.
+    rewrite <- SIZE in E1, E2. apply Z.mul_reg_l in E1; [| discriminate]. apply Z.mul_reg_l in E2; [| discriminate].
+    unfold cR, level, brought, level_of. rewrite WG, WH, M, <- SIZE. set (t := w / IZR (Zpos (size g))).
+    replace (t + IZR (zero_point h)) with (t + IZR (zero_point g) + IZR (zero_point h - zero_point g))
+      by (rewrite minus_IZR; ring).
+    rewrite (moves_ok _ _ _ MOVES). set (k := rounded _ _). f_equal. f_equal.
+    replace (k + (zero_point h - zero_point g) - least_level h)%Z with (k - least_level g)%Z by lia.
+    replace (greatest_level h - least_level h)%Z with (greatest_level g - least_level g)%Z by lia. lia. }
+  apply andb_prop in CUT. destruct CUT as [SETTLED CUT]. apply andb_prop in SETTLED. destruct SETTLED as [SG SH].
+  pose proof (settled_ok g l u w SG W) as BG. pose proof (settled_ok h l u w SH W) as BH.
+  unfold cR, level. rewrite BG, BH. clear BG BH SG SH. unfold level_of.
   rewrite M, <- SIZE. set (t := w / IZR (Zpos (size g))).
   replace (t + IZR (zero_point h)) with (t + IZR (zero_point g) + IZR (zero_point h - zero_point g))
     by (rewrite minus_IZR; ring).

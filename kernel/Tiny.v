@@ -1,11 +1,11 @@
 (** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)
 From Coq Require Import ZArith List.
-From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Claims.
+From Kernel Require Import Functions Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.
 Import ListNotations.
 Open Scope Z_scope.
 
 Module Tiny_agreeing.
-Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z]; Layer 2%positive [Neuron (Levels (Grid 1024%positive (0)%Z (0)%Z (15)%Z HalfAway)) (Some (Levels (Grid 1024%positive (0)%Z (-8)%Z (16)%Z HalfAway))) [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [((4096)%Z, (-1)%Z)])) None [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven))) [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z]].
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z [(0%nat, [(2)%Z; (-1)%Z])] (0)%Z]; Layer 2%positive [Neuron (Levels (Grid 1024%positive (0)%Z (0)%Z (15)%Z HalfAway false)) (Some (Levels (Grid 1024%positive (0)%Z (-8)%Z (16)%Z HalfAway false))) [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z [(0%nat, [(1)%Z; (-1)%Z])] (16384)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [((4096)%Z, (-1)%Z)])) None [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z [(0%nat, [(2)%Z; (1)%Z])] (-1024)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven false)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven false))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-128)%Z (127)%Z HalfEven false)) (Some (Levels (Grid 512%positive (128)%Z (0)%Z (255)%Z HalfEven false))) [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z]].
 Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((3)%Z, 2%positive))] (Distance [0%nat] ((0)%Z, 1%positive)).
 Definition records := [
   RDone].
@@ -273,7 +273,7 @@ Definition proved := check_ok question records accepted.
 End Tiny_leaky.
 
 Module Tiny_levels.
-Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (-1)%Z; (1)%Z])] (0)%Z [(0%nat, [(2)%Z; (-1)%Z; (1)%Z])] (0)%Z]; Layer 4%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z; Neuron (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven)) None [(1%nat, [(4)%Z])] (0)%Z [(1%nat, [(5)%Z])] (0)%Z]].
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (-1)%Z; (1)%Z])] (0)%Z [(0%nat, [(2)%Z; (-1)%Z; (1)%Z])] (0)%Z]; Layer 4%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven false))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven false))) [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z; Neuron (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven false)) None [(1%nat, [(4)%Z])] (0)%Z [(1%nat, [(5)%Z])] (0)%Z]].
 Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 4%positive)).
 Definition records := [
   RForward 2%nat;
@@ -327,6 +327,16 @@ Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl
 Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_runs.
+
+Module Tiny_saturating.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(1)%Z; (1)%Z])] (0)%Z [(0%nat, [(1)%Z; (1)%Z])] (0)%Z]; Layer 1%positive [Neuron (Levels (Grid 256%positive (0)%Z (-76)%Z (75)%Z Down true)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 256%positive (0)%Z (-28)%Z (28)%Z HalfEven true)) None [(0%nat, [(1)%Z; (-1)%Z])] (0)%Z [(0%nat, [(1)%Z; (-1)%Z])] (0)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-10)%Z (10)%Z HalfEven false)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-10)%Z (10)%Z HalfEven false)) None [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Fits false).
+Definition records := [
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_saturating.
 
 Module Tiny_size.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(14)%Z; (6)%Z; (-16)%Z])] (327680)%Z [(0%nat, [(14)%Z; (6)%Z; (-15)%Z])] (327680)%Z]; Layer 16%positive [Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(6)%Z; (2)%Z])] (327680)%Z [(0%nat, [(6)%Z; (3)%Z])] (311296)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-3)%Z; (-5)%Z])] (262144)%Z [(0%nat, [(-4)%Z; (-6)%Z])] (245760)%Z; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-14)%Z; (-5)%Z])] (-131072)%Z [(0%nat, [(-14)%Z; (-6)%Z])] (-131072)%Z]].
@@ -382,4 +392,36 @@ Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl
 Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_size.
+
+Module Tiny_turning.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (1)%Z])] (0)%Z [(0%nat, [(2)%Z; (1)%Z])] (0)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-4)%Z (3)%Z HalfEven true)) (Some (Levels (Grid 512%positive (2)%Z (-2)%Z (5)%Z HalfEven true))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-16)%Z (15)%Z Down true)) None [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (3)%Z])] (1024)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 4%positive)).
+Definition records := [
+  RForward 2%nat;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-8388608)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (8388608)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_turning.
+
+Module Tiny_wrapping.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(1)%Z; (1)%Z])] (0)%Z [(0%nat, [(1)%Z; (1)%Z])] (0)%Z]; Layer 1%positive [Neuron (Levels (Grid 256%positive (0)%Z (-76)%Z (75)%Z Down true)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 256%positive (0)%Z (-28)%Z (28)%Z HalfEven true)) None [(0%nat, [(1)%Z; (-1)%Z])] (0)%Z [(0%nat, [(1)%Z; (-1)%Z])] (0)%Z]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-9)%Z (10)%Z HalfEven false)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z; Neuron (Levels (Grid 512%positive (0)%Z (-9)%Z (10)%Z HalfEven false)) None [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Fits true).
+Definition records := [
+  RDone;
+  RForward 3%nat;
+  RBound 2%nat 0%nat KX true (268435456)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (12582912)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KX false (268435456)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-11953766)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KX true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KX false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (-7969178)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KY false (268435456)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-11953766)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KY false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (-7969178)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_wrapping.
 

@@ -44,6 +44,11 @@ let rec add n m =
   | O -> m
   | S p -> S (add p m)
 
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
 module Nat =
  struct
   (** val eqb : nat -> nat -> bool **)
@@ -443,6 +448,33 @@ module Z =
         (fun _ -> false)
         p)
       z0
+
+  (** val odd : Big_int_Z.big_int -> bool **)
+
+  let odd z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> false)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> true)
+        (fun _ -> false)
+        (fun _ -> true)
+        p)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> true)
+        (fun _ -> false)
+        (fun _ -> true)
+        p)
+      z0
  end
 
 (** val hd : 'a1 -> 'a1 list -> 'a1 **)
@@ -688,9 +720,60 @@ let halves = function
 | _ ->
   ((Big_int_Z.minus_big_int Big_int_Z.unit_big_int), Big_int_Z.unit_big_int)
 
+(** val top : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool **)
+
+let top m n =
+  match m with
+  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n))
+  | HalfAway ->
+    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int n Big_int_Z.zero_big_int))
+  | HalfZero ->
+    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int Big_int_Z.zero_big_int n))
+  | Down -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+  | Up -> (Big_int_Z.zero_big_int, true)
+  | ToZero ->
+    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+    then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+    else (Big_int_Z.zero_big_int, true)
+  | FromZero ->
+    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+    then (Big_int_Z.zero_big_int, true)
+    else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+
+(** val bottom : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool **)
+
+let bottom m n =
+  match m with
+  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n))
+  | HalfAway ->
+    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n))
+  | HalfZero ->
+    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int n Big_int_Z.zero_big_int))
+  | Down -> (Big_int_Z.zero_big_int, true)
+  | Up -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+  | ToZero ->
+    if Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+    then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+    else (Big_int_Z.zero_big_int, true)
+  | FromZero ->
+    if Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+    then (Big_int_Z.zero_big_int, true)
+    else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
+
+(** val moves : mode -> Big_int_Z.big_int -> bool **)
+
+let moves m n =
+  (||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+    (match m with
+     | HalfEven -> Z.even n
+     | Down -> true
+     | Up -> true
+     | _ -> false)
+
 type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
               least_level : Big_int_Z.big_int;
-              greatest_level : Big_int_Z.big_int; rounding : mode }
+              greatest_level : Big_int_Z.big_int; rounding : mode;
+              wraps : bool }
 
 type curve =
 | Bent of fn
@@ -716,20 +799,65 @@ let close = function
 let sound c =
   sorted (close c).kinks_of
 
+(** val highest_kept : grid -> Big_int_Z.big_int * bool **)
+
+let highest_kept g =
+  let (a, closed) = top g.rounding g.greatest_level in
+  ((Z.mul g.size
+     (Z.add
+       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+         (Z.sub g.greatest_level g.zero_point)) a)), closed)
+
+(** val lowest_kept : grid -> Big_int_Z.big_int * bool **)
+
+let lowest_kept g =
+  let (a, closed) = bottom g.rounding g.least_level in
+  ((Z.mul g.size
+     (Z.sub
+       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+         (Z.sub g.least_level g.zero_point)) a)), closed)
+
+(** val is_under : bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let is_under closed a b =
+  if closed then Big_int_Z.le_big_int a b else Big_int_Z.lt_big_int a b
+
+(** val stays : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let stays g l u =
+  (&&)
+    (is_under (snd (lowest_kept g)) (fst (lowest_kept g))
+      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) l))
+    (is_under (snd (highest_kept g))
+      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) u)
+      (fst (highest_kept g)))
+
+(** val settled : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let settled g l u =
+  (||) (negb g.wraps) (stays g l u)
+
+(** val span : grid -> Big_int_Z.big_int **)
+
+let span g =
+  Z.mul g.size (Z.sub g.greatest_level g.least_level)
+
 (** val errors :
     grid -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let errors g l u =
-  if (||) (Big_int_Z.le_big_int (snd (ends g)) l)
-       (Big_int_Z.le_big_int u (fst (ends g)))
-  then (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
-  else let (a, b) = halves g.rounding in
-       ((Z.div (Z.mul a g.size) (Big_int_Z.mult_int_big_int 2
-          Big_int_Z.unit_big_int)),
-       (Z.opp
-         (Z.div (Z.mul (Z.opp b) g.size) (Big_int_Z.mult_int_big_int 2
-           Big_int_Z.unit_big_int))))
+  if negb (settled g l u)
+  then ((Z.opp (span g)), (span g))
+  else if (||) (Big_int_Z.le_big_int (snd (ends g)) l)
+            (Big_int_Z.le_big_int u (fst (ends g)))
+       then (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+       else let (a, b) = halves g.rounding in
+            ((Z.div (Z.mul a g.size) (Big_int_Z.mult_int_big_int 2
+               Big_int_Z.unit_big_int)),
+            (Z.opp
+              (Z.div (Z.mul (Z.opp b) g.size) (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int))))
 
 (** val low_error :
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -742,16 +870,6 @@ let low_error c p l u =
     if Big_int_Z.eq_big_int p Big_int_Z.zero_big_int
     then Big_int_Z.zero_big_int
     else let (a, b) = errors g l u in Z.min (Z.mul p a) (Z.mul p b)
-
-(** val moves : mode -> Big_int_Z.big_int -> bool **)
-
-let moves m n =
-  (||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
-    (match m with
-     | HalfEven -> Z.even n
-     | Down -> true
-     | Up -> true
-     | _ -> false)
 
 (** val cut_alike :
     grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
@@ -812,7 +930,14 @@ let one_function c c' l u =
   | Levels g ->
     (match c' with
      | Bent _ -> false
-     | Levels h -> (&&) (same_steps c c') (cut_alike g h l u))
+     | Levels h ->
+       (&&) (same_steps c c')
+         ((||)
+           ((&&) ((&&) (settled g l u) (settled h l u)) (cut_alike g h l u))
+           ((&&)
+             ((&&) ((&&) g.wraps h.wraps)
+               (Big_int_Z.eq_big_int (fst (ends g)) (fst (ends h))))
+             (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h))))))
 
 (** val add_row :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1499,6 +1624,46 @@ let rec run n rs todo =
 let root_of n b os =
   { area = b; known_of = (start n b); open0 = os }
 
+(** val numbered : 'a1 list -> (nat * 'a1) list **)
+
+let numbered l =
+  combine (seq O (length l)) l
+
+(** val above_half : nat -> nat -> Big_int_Z.big_int -> bool -> obligation **)
+
+let above_half t i a closed =
+  { layer_of = t; neuron_of = i; kind_of = KY; at_least = true; value_of =
+    (Z.div a (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)); strict =
+    ((||) closed (Z.odd a)) } :: []
+
+(** val below_half : nat -> nat -> Big_int_Z.big_int -> bool -> obligation **)
+
+let below_half t i a closed =
+  { layer_of = t; neuron_of = i; kind_of = KY; at_least = false; value_of =
+    (Z.opp
+      (Z.div (Z.opp a) (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)));
+    strict = ((||) closed (Z.odd a)) } :: []
+
+(** val leaving : bool -> nat -> nat -> curve -> obligation list **)
+
+let leaving wrapping t i = function
+| Bent _ -> []
+| Levels g ->
+  if eqb g.wraps wrapping
+  then (above_half t i (fst (highest_kept g)) (snd (highest_kept g))) :: (
+         (below_half t i (fst (lowest_kept g)) (snd (lowest_kept g))) :: [])
+  else []
+
+(** val all_leaving : bool -> nat -> net -> obligation list **)
+
+let rec all_leaving wrapping t = function
+| [] -> []
+| l :: n' ->
+  app
+    (flat_map (fun ik ->
+      leaving wrapping t (fst ik) (curve_of Second (snd ik)))
+      (numbered l.neurons)) (all_leaving wrapping (S t) n')
+
 type rat = Big_int_Z.big_int * Big_int_Z.big_int
 
 type group = (nat * (Big_int_Z.big_int * rat)) list
@@ -1565,16 +1730,12 @@ type claim =
 | KeepsFirst of rat
 | KeepsConfident of rat * rat * nat * group list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
+| Fits of bool
 
 (** val unit_row : nat -> Big_int_Z.big_int list **)
 
 let unit_row i =
   app (repeat Big_int_Z.zero_big_int i) (Big_int_Z.unit_big_int :: [])
-
-(** val numbered : 'a1 list -> (nat * 'a1) list **)
-
-let numbered l =
-  combine (seq O (length l)) l
 
 (** val signed_rows : nat list -> Big_int_Z.big_int list list **)
 
@@ -1644,6 +1805,7 @@ let rows_of m = function
 | KeepsFirst _ -> ahead_rows m []
 | KeepsConfident (_, _, _, groups) -> ahead_rows m groups
 | Inequality (a, b, _, _) -> (a, (map Z.opp b)) :: []
+| Fits _ -> []
 
 (** val group_limits :
     Big_int_Z.big_int -> nat -> nat -> group list -> limit list **)
@@ -1671,9 +1833,9 @@ let ahead g m least groups =
                     all)) (group_limits g m (fst (snd rp)) groups))) all
 
 (** val obligations_of :
-    Big_int_Z.big_int -> nat -> claim -> obligation list **)
+    Big_int_Z.big_int -> net -> nat -> claim -> obligation list **)
 
-let obligations_of g m = function
+let obligations_of g n m = function
 | Distance (outs, eps) ->
   flat_map (fun r -> ({ layer_of = O; neuron_of = r; kind_of = KD; at_least =
     true; value_of = (down g eps); strict = true } :: []) :: (({ layer_of =
@@ -1689,6 +1851,7 @@ let obligations_of g m = function
 | Inequality (_, _, most, less) ->
   ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
     (down g most); strict = (negb less) } :: []) :: []
+| Fits wrapping -> all_leaving wrapping (S O) n
 
 (** val zero : curve **)
 
@@ -1741,7 +1904,7 @@ let region_of q =
 
 let root q =
   root_of (problem q) (region_of q)
-    (obligations_of q.grain (outputs_count q) q.asked_for)
+    (obligations_of q.grain q.pair (outputs_count q) q.asked_for)
 
 (** val meaningful : question -> bool **)
 

@@ -20,6 +20,8 @@ type comparison =
 
 val add : nat -> nat -> nat
 
+val eqb : bool -> bool -> bool
+
 module Nat :
  sig
   val eqb : nat -> nat -> bool
@@ -98,6 +100,8 @@ module Z :
   val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val even : Big_int_Z.big_int -> bool
+
+  val odd : Big_int_Z.big_int -> bool
  end
 
 val hd : 'a1 -> 'a1 list -> 'a1
@@ -182,9 +186,16 @@ type mode =
 
 val halves : mode -> Big_int_Z.big_int * Big_int_Z.big_int
 
+val top : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool
+
+val bottom : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool
+
+val moves : mode -> Big_int_Z.big_int -> bool
+
 type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
               least_level : Big_int_Z.big_int;
-              greatest_level : Big_int_Z.big_int; rounding : mode }
+              greatest_level : Big_int_Z.big_int; rounding : mode;
+              wraps : bool }
 
 type curve =
 | Bent of fn
@@ -196,6 +207,18 @@ val close : curve -> fn
 
 val sound : curve -> bool
 
+val highest_kept : grid -> Big_int_Z.big_int * bool
+
+val lowest_kept : grid -> Big_int_Z.big_int * bool
+
+val is_under : bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val stays : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val settled : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val span : grid -> Big_int_Z.big_int
+
 val errors :
   grid -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
@@ -203,8 +226,6 @@ val errors :
 val low_error :
   curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
-
-val moves : mode -> Big_int_Z.big_int -> bool
 
 val cut_alike : grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
 
@@ -431,6 +452,16 @@ val run : net -> record list -> node list -> node list option
 
 val root_of : net -> region -> obligation list -> node
 
+val numbered : 'a1 list -> (nat * 'a1) list
+
+val above_half : nat -> nat -> Big_int_Z.big_int -> bool -> obligation
+
+val below_half : nat -> nat -> Big_int_Z.big_int -> bool -> obligation
+
+val leaving : bool -> nat -> nat -> curve -> obligation list
+
+val all_leaving : bool -> nat -> net -> obligation list
+
 type rat = Big_int_Z.big_int * Big_int_Z.big_int
 
 type group = (nat * (Big_int_Z.big_int * rat)) list
@@ -456,10 +487,9 @@ type claim =
 | KeepsFirst of rat
 | KeepsConfident of rat * rat * nat * group list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
+| Fits of bool
 
 val unit_row : nat -> Big_int_Z.big_int list
-
-val numbered : 'a1 list -> (nat * 'a1) list
 
 val signed_rows : nat list -> Big_int_Z.big_int list list
 
@@ -483,7 +513,8 @@ val ahead :
   Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> group list -> obligation
   list
 
-val obligations_of : Big_int_Z.big_int -> nat -> claim -> obligation list
+val obligations_of :
+  Big_int_Z.big_int -> net -> nat -> claim -> obligation list
 
 val zero : curve
 

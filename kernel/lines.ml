@@ -5,7 +5,11 @@ let lesser (a : float) (b : float) = if a < b then a else b
 let greater (a : float) (b : float) = if a > b then a else b
 
 (* [below] and [above] are how far a quantiser may be from it between its first and its last kink. *)
-type shape = { base : float; shift : float; kinks : (float * float) array; below : float; above : float }
+type shape = {
+  base : float; shift : float; kinks : (float * float) array; below : float; above : float;
+  kept : float * float; (* between these no level wraps *)
+  span : float; (* how far a level may be from it elsewhere *)
+}
 
 let value f v =
   let total = ref ((f.base *. v) +. f.shift) in
@@ -59,23 +63,33 @@ let steepest f l u =
 (* The difference of a function at two places is between the lines of its least and greatest slopes. *)
 let difference least most t =
   let up, down = if t >= 0.0 then (least, most) else (most, least) in
-  { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |]; below = 0.0; above = 0.0 }
+  { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |]; below = 0.0; above = 0.0;
+    kept = (neg_infinity, infinity); span = 0.0 }
 
 (* Whether something is rounded between l and u. *)
 let rounds f l u =
   (f.below < 0.0 || f.above > 0.0)
   && (let n = Array.length f.kinks in n > 0 && u > fst f.kinks.(0) && l < fst f.kinks.(n - 1))
 
+(* Whether no level wraps between l and u. *)
+let settled f l u = l >= fst f.kept && u <= snd f.kept
+
 (* What p times the rounding adds at least, per p of this sign. *)
-let rounding f p l u = if rounds f l u then (if p >= 0.0 then f.below else f.above) else 0.0
+let rounding f p l u =
+  if not (settled f l u) then (if p >= 0.0 then -.f.span else f.span)
+  else if rounds f l u then (if p >= 0.0 then f.below else f.above)
+  else 0.0
 
 (* Whether two functions are the same between l and u, but for what they round. *)
 let alike f h l u =
+  let same_ends () =
+    (f.base = h.base && f.shift = h.shift && f.kinks = h.kinks)
+    || (let same v = value f v = value h v in
+        let all g = Array.for_all (fun (b, _) -> b <= l || b >= u || same b) g.kinks in
+        same l && same u && all f && all h)
+  in
   f == h
-  || (f.base = h.base && f.shift = h.shift && f.kinks = h.kinks)
-  || (let same v = value f v = value h v in
-      let all g = Array.for_all (fun (b, _) -> b <= l || b >= u || same b) g.kinks in
-      same l && same u && all f && all h)
+  || if settled f l u && settled h l u then same_ends () else f.span > 0.0 && h.span > 0.0 && f.kinks = h.kinks
 
 (* Of one neuron: how much goes through the link, and the slopes of the lines below the rest. *)
 type line = { g : float; a : float; b : float; s : float }

@@ -17,6 +17,7 @@ let claim = function
   | Manhattan (outs, eps) -> Printf.sprintf "manhattan %d outputs %s" (count outs) (rational eps)
   | KeepsFirst margin -> Printf.sprintf "keeps-first %s" (rational margin)
   | KeepsConfident (delta, _, _, _) -> Printf.sprintf "keeps-confident %s" (rational delta)
+  | Fits wrapping -> if wrapping then "fits types that wrap" else "fits types that saturate"
   | Inequality (_, _, most, less) -> Printf.sprintf "inequality %s %s" (if less then "<" else "<=") (rational most)
 
 (* Records as the reader takes them. *)
@@ -78,7 +79,7 @@ let run kept =
         | Record record -> Attempts.take state record; Attempts.settle state
         | Prove depth -> Prover.prove state depth
         | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
-        | Try skipped -> if Closing.closes ~below:skipped state then skip skipped);
+        | Try skipped -> if Prover.closes state skipped then skip skipped);
         go ()
   and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
   in

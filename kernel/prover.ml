@@ -13,7 +13,7 @@ let assume state number =
   | Some o -> take state (RAssume state.naturals.(o)); settle state; true
 
 (* Refute the node at hand, with so many splits below each other at most. *)
-let rec prove state depth =
+let rec refute state depth =
   let found = ref [||] in
   if not (Closing.closes_with ~insists:true state (fun known -> found := known)) then
     match if depth = 0 then None else Splitting.split state !found with
@@ -23,5 +23,10 @@ let rec prove state depth =
     | Some record ->
         take state record;
         state.splits <- state.splits + 1;
-        prove state (depth - 1);
-        prove state (depth - 1)
+        refute state (depth - 1);
+        refute state (depth - 1)
+
+let prove state depth = if Fitting.is_asked state then Fitting.prove state depth else refute state depth
+
+(* Whether the node at hand is closed without a split; of levels and their types that is not tried. *)
+let closes state below = (not (Fitting.is_asked state)) && Closing.closes ~below state

@@ -152,7 +152,7 @@ let pair text =
     expect source "layer";
     let denominator = positive source "a denominator" in
     let several = count source "the number of functions" most_width in
-    let levels () =
+    let levels wraps =
       let size = positive source "the size of a step" in
       let zero_point = integer source "a zero point" in
       let least_level = integer source "a level" in
@@ -168,11 +168,12 @@ let pair text =
         | "from-zero" -> FromZero
         | other -> refuse "word %d is %S, which is no rounding" source.words other
       in
-      Kernel.Levels { size; zero_point; least_level; greatest_level; rounding }
+      Kernel.Levels { size; zero_point; least_level; greatest_level; rounding; wraps }
     in
     let function0 () =
       match word source "a function" with
-      | "levels" -> levels ()
+      | "levels" -> levels false
+      | "wrapping" -> levels true
       | base when is_integer base ->
           let base = Z.of_string base in
           let shift = integer source "a shift" in
@@ -234,6 +235,7 @@ let question text (inputs, pair) =
         let b = row () in
         let most = rational source "a bound" in
         Kernel.Inequality (a, b, most, flag source "less")
+    | "fits" -> Kernel.Fits (flag source "whether of types that wrap")
     | other -> refuse "%S is no claim that this kernel knows" other
   in
   expect source "end";

@@ -46,14 +46,16 @@ let layer_of (given : Kernel.layer) =
   let shape c =
     let f = Kernel.close c in
     let kinks = List.map (fun (b, s) -> (float_of b, float_of s)) f.kinks_of in
-    let below, above =
+    let below, above, kept, span =
       match c with
-      | Kernel.Bent _ -> (0.0, 0.0)
+      | Kernel.Bent _ -> (0.0, 0.0, (neg_infinity, infinity), 0.0)
       | Levels g ->
           let a, b = Kernel.halves g.rounding and size = float_of g.size in
-          (0.5 *. size *. float_of a, 0.5 *. size *. float_of b)
+          let half (twice, _) = 0.5 *. float_of twice in
+          let kept = if g.wraps then (half (Kernel.lowest_kept g), half (Kernel.highest_kept g)) else (neg_infinity, infinity) in
+          (0.5 *. size *. float_of a, 0.5 *. size *. float_of b, kept, if g.wraps then float_of (Kernel.span g) else 0.0)
     in
-    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; below; above }
+    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; below; above; kept; span }
   in
   let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
   let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in

@@ -76,9 +76,10 @@ class Terms:
     def function(self) -> str:
         """A piecewise linear function, or a quantiser."""
         first = next(self.source)
-        if first == "levels":
+        if first in ("levels", "wrapping"):
             numbers = f"{self.positive()} {self.z()} {self.z()} {self.z()}"
-            return f"(Levels (Grid {numbers} {next(self.source).title().replace('-', '')}))"
+            rounding, wraps = next(self.source).title().replace("-", ""), str(first == "wrapping").lower()
+            return f"(Levels (Grid {numbers} {rounding} {wraps}))"
         base, shift = f"({int(first)})%Z", self.z()
         return f"(Bent (Fn {base} {shift} {several(self.count(), lambda: f'({self.z()}, {self.z()})')}))"
 
@@ -116,6 +117,8 @@ class Terms:
         if name == "keeps-confident":
             hints = f"{self.rat()} {self.rat()} {self.nat()}"
             return "KeepsConfident", f"{hints} {several(self.count(), self.group)}"
+        if name == "fits":
+            return "Fits", self.flag()
         return "Inequality", f"{self.zs()} {self.zs()} {self.rat()} {self.flag()}"
 
     def question(self, inputs: int) -> str:
@@ -167,7 +170,7 @@ def lemma(name: str, data: bytes) -> str:
 if __name__ == "__main__":
     print("(** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)")
     print("From Coq Require Import ZArith List.")
-    print("From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Claims.")
+    print("From Kernel Require Import Functions Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.")
     print("Import ListNotations.\nOpen Scope Z_scope.\n")
     for path in map(Path, sys.argv[1:]):
         print(lemma("Tiny_" + path.stem.replace("-", "_"), path.read_bytes()))

@@ -131,9 +131,9 @@ def function(curve: Curve | None) -> Function:
     return Bend(slopes[0], at_first - slopes[0] * kinks[0][0], tuple(kinks))
 
 
-def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int) -> Canonical:
-    """The canonical pair of two programs of steps."""
-    layers = unrolled(first, second, inputs)
+def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int, *, every_step: bool = False) -> Canonical:
+    """The canonical pair of two programs of steps; of every step, if a claim is about all of them."""
+    layers = unrolled(first, second, inputs, every_step=every_step)
     functions = [[(function(f), function(g)) for f, g in layer.functions] for layer in layers]
     held = [[(PLAIN, PLAIN)] * inputs]
     for layer, several in zip(layers, functions, strict=True):

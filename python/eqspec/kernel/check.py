@@ -91,10 +91,11 @@ def prepared(path: Path, folder: Path) -> Prepared:
             raise Refused("the kernel checks proofs; a counterexample is evaluated by the auditor, in rationals")
         claimed = questions.claim(asked)  # what it cannot check is refused before any file is read
         networks = [network(asked, role, folder) for role in ("reference", "candidate")]
-        steps = [one.steps() for one in networks]
-        pair = canonical(steps[0], steps[1], len(networks[0].scale))
-        validate(pair.text, pair.grain, steps)
-        if "decision" in head:  # by exact integers: there is no tree, and the kernel shows the claim by itself
+        of_levels = asked["property"]["kind"] == "never"  # of one network, which stands beside itself
+        steps = [one.steps() for one in (networks[1:] * 2 if of_levels else networks)]
+        pair = canonical(steps[0], steps[1], len(networks[0].scale), every_step=of_levels)
+        validate(pair.text, pair.grain, steps, every_step=of_levels)
+        if of_levels or "decision" in head:  # by exact integers: there is no tree, the kernel shows the claim by itself
             return Prepared(stream(pair.text, questions.question(asked, pair.grain), [f"P {DEPTH}"]), claimed)
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
         both = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1]))

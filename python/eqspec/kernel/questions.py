@@ -69,6 +69,8 @@ def claim(task: dict[str, Any], weighted: Sequence[Group] = ()) -> str:
         named = [_group(g, threshold) for g in dict.fromkeys([*map(_equal, groups(outputs)), *weighted])]
         first = f"{_rational(threshold)} {_rational(margin(threshold))} {SQUARINGS}"
         return " ".join([f"keeps-confident {first} {len(named)}", *named])
+    if said["kind"] == "never":
+        return f"fits {int(said['overflow'] == 'wraps')}"
     raise Refused(f"the kernel has no rule for a claim of kind {said['kind']}")
 
 

@@ -53,9 +53,9 @@ class Reads:
     curves: list[list[Curve | None]] = field(default_factory=list)
 
 
-def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list[Layer]:
+def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int, *, every_step: bool = False) -> list[Layer]:
     """The layers over so many inputs, the outputs last."""
-    given, partners = side_by_side(first, second)
+    given, partners = side_by_side(first, second, every_step)
     both = [reads(one, [partner[side] for partner in partners]) for side, one in enumerate(given)]
     last: list[dict[Unit, int]] = [{}, {}]  # the last layer of each that reads a unit
     for seen, network in zip(last, both, strict=True):

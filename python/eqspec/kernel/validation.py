@@ -41,9 +41,13 @@ class Held:
 
 
 def side_by_side(
-    first: Sequence[Step], second: Sequence[Step]
+    first: Sequence[Step], second: Sequence[Step], every_step: bool
 ) -> tuple[list[list[Step]], list[tuple[int | None, int | None]]]:
-    """Both programs, chains made equally deep, and which of their steps stand together."""
+    """Both programs, chains made equally deep, and which of their steps stand together; of a program beside itself
+    `every_step`, where the claim is about all of them."""
+    if every_step:
+        given = [list(first), list(second)]
+        return given, in_step(*given)
     given = [merged(first), merged(second)]
     if all(map(is_chain, given)) and len(first) != len(second):
         depth = max(map(len, given))
@@ -95,16 +99,20 @@ def _moved(value: Value, rest: int) -> Value:
     return Value(value.shape, tuple(replace(part, source=part.source - (part.source > rest)) for part in value.parts))
 
 
-def validate(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
-    """Refused unless the text means these networks."""
+def validate(text: str, grain: int, networks: Sequence[Sequence[Step]], *, every_step: bool = False) -> None:
+    """Refused unless the text means these networks; with every step of theirs, if a claim is about all of them."""
     try:
-        _compare(iter(text.split()), grain, networks)
+        _compare(iter(text.split()), grain, side_by_side(networks[0], networks[1], every_step))
     except (StopIteration, ValueError, IndexError, ZeroDivisionError):
         _differs("its form")
 
 
-def _compare(words: Iterator[str], grain: int, networks: Sequence[Sequence[Step]]) -> None:
-    given, partners = side_by_side(*networks)
+def _compare(
+    words: Iterator[str],
+    grain: int,
+    programs: tuple[list[list[Step]], list[tuple[int | None, int | None]]],
+) -> None:
+    given, partners = programs
     _expect(words, "pair")
     inputs, depth = int(next(words)), int(next(words))
     if depth == len(partners) + 1:

@@ -18,7 +18,7 @@ from time import monotonic
 
 from eqspec.kernel import find
 from eqspec.kernel.binary import ask, stream
-from unit.kernel.pairs import Claim, Pair, changed, claims, question, random_pair, twins
+from unit.kernel.pairs import Claim, Pair, changed, claims, points, question, random_pair, stored, twins, with_room
 
 EACH = 25
 """Changes of the records of one claim."""
@@ -42,6 +42,9 @@ def hunt(cases: int, seed: int, folder: Path, minutes: float = float("inf")) -> 
     end = monotonic() + 60 * minutes
     random, counts = Random(seed), Counts()
     while counts.false < cases and monotonic() < end:
+        if random.random() < 0.2:
+            _levels(stored(random), random, folder, counts)
+            continue
         pair = twins(random) if random.random() < 0.2 else random_pair(random)
         for claim, threshold in claims(pair, random):
             _one(pair, claim, threshold, random, folder, counts)
@@ -58,14 +61,33 @@ def _one(pair: Pair, claim: Claim, broken: Fraction, random: Random, folder: Pat
             records = (folder / "records").read_text().splitlines()
             break
     for _ in range(EACH):
-        counts.false += 1
-        asked = question(pair, claim(broken * random.choice([Fraction(1), Fraction(9, 10), Fraction(0)])))
-        data = stream(text, asked, changed(records or ["P 2"], random))
-        if ask(binary, data, 20).refused is None:
-            counts.wrong += 1
-            kept = Path(f"wrong-{counts.wrong}.stream")
-            kept.write_bytes(data)
-            print(f"ACCEPTED: {kept}", file=sys.stderr)
+        false = claim(broken * random.choice([Fraction(1), Fraction(9, 10), Fraction(0)]))
+        _false(pair, false, changed(records or ["P 2"], random), counts)
+
+
+def _levels(pair: Pair, random: Random, folder: Path, counts: Counts) -> None:
+    """That levels fit their types though at some point they do not: with the proof that they fit wider ones."""
+    for wrapping in (False, True):
+        if all(pair.fits(point, wrapping) for point in points(pair, random, 30)):
+            continue
+        claim, roomy, records = f"fits {int(wrapping)}", with_room(pair), list[str]()
+        counts.true += 1
+        data = stream(roomy.text(), question(roomy, claim), ["P 3"])
+        if ask(find(), data, 20, folder / "records").refused is None:
+            counts.accepted += 1
+            records = (folder / "records").read_text().splitlines()
+        for _ in range(EACH):
+            _false(pair, claim, changed(records or ["P 2"], random), counts)
+
+
+def _false(pair: Pair, claim: str, records: list[str], counts: Counts) -> None:
+    data = stream(pair.text(), question(pair, claim), records)
+    counts.false += 1
+    if ask(find(), data, 20).refused is None:
+        counts.wrong += 1
+        kept = Path(f"wrong-{counts.wrong}.stream")
+        kept.write_bytes(data)
+        print(f"ACCEPTED: {kept}", file=sys.stderr)
 
 
 def main() -> int:

@@ -5,8 +5,8 @@ What breaks is known from a point: both networks are evaluated there as the gram
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 from random import Random
@@ -15,8 +15,8 @@ from eqspec.networks.quantiser import Rounding
 from quantiser_definition import rounded
 
 Bent = tuple[int, int, tuple[tuple[int, int], ...]]
-Levels = tuple[int, int, int, int, str]
-"""The size of a step in multiples of 1 / grain, the zero point, both ends, and how it rounds."""
+Levels = tuple[int, int, int, int, str, bool]
+"""The size of a step in multiples of 1 / grain, the zero point, both ends, how it rounds, and whether it wraps."""
 Function = Bent | Levels
 ROUNDINGS = {
     "half-even": Rounding.HALF_EVEN,
@@ -68,8 +68,8 @@ class Pair:
             functions = list(dict.fromkeys(f for neuron in neurons for f in neuron.functions))
             words += ["layer", denominator, len(functions)]
             for function in functions:
-                if len(function) == 5:
-                    words += ["levels", *function]
+                if len(function) == 6:
+                    words += ["wrapping" if function[5] else "levels", *function[:5]]
                 else:
                     base, shift, kinks = function
                     words += [base, shift, len(kinks), *(number for kink in kinks for number in kink)]
@@ -82,17 +82,27 @@ class Pair:
                     words += [bias, len(short), *short]
         return " ".join(map(str, [*words, "end"]))
 
-    def at(self, point: Sequence[Fraction], side: int) -> list[Fraction]:
-        """What one of the networks computes."""
+    def arguments(self, point: Sequence[Fraction], side: int) -> Iterator[list[tuple[Function, Fraction]]]:
+        """Of the functions of one of the networks, layer by layer."""
         values = list(point)
         for denominator, neurons in self.layers:
-            arguments = [
+            sums = [
                 (sum(w * x for w, x in zip(n.rows[side], values, strict=True)) + Fraction(n.biases[side], GRAIN))
                 / denominator
                 for n in neurons
             ]
-            values = [value(n.functions[side], v) for n, v in zip(neurons, arguments, strict=True)]
-        return values
+            yield [(n.functions[side], v) for n, v in zip(neurons, sums, strict=True)]
+            values = [value(n.functions[side], v) for n, v in zip(neurons, sums, strict=True)]
+
+    def at(self, point: Sequence[Fraction], side: int) -> list[Fraction]:
+        """What one of the networks computes."""
+        *_, last = self.arguments(point, side)
+        return [value(function, v) for function, v in last]
+
+    def fits(self, point: Sequence[Fraction], wrapping: bool) -> bool:
+        """Whether every level of the second network that may wrap (or saturate) lies in its type at a point."""
+        every = [(f, v) for layer in self.arguments(point, 1) for f, v in layer]
+        return all(f[2] <= level_of(f, v) <= f[3] for f, v in every if len(f) == 6 and f[5] == wrapping)
 
 
 def in_runs(row: Sequence[int]) -> list[object]:
@@ -107,16 +117,23 @@ def in_runs(row: Sequence[int]) -> list[object]:
 
 def value(function: Function, v: Fraction) -> Fraction:
     """Of a function."""
-    if len(function) == 5:
-        size, zero, least, greatest, rounding = function
-        level = rounded(v * GRAIN / size + zero, ROUNDINGS[rounding])
-        return Fraction(size, GRAIN) * (min(max(level, least), greatest) - zero)
+    if len(function) == 6:
+        size, zero, least, greatest, _, wraps = function
+        level = level_of(function, v)
+        brought = least + (level - least) % (greatest - least + 1) if wraps else min(max(level, least), greatest)
+        return Fraction(size, GRAIN) * (brought - zero)
     base, shift, kinks = function
     return base * v + Fraction(shift, GRAIN) + sum(s * max(Fraction(0), v - Fraction(b, GRAIN)) for b, s in kinks)
 
 
+def level_of(function: Levels, v: Fraction) -> int:
+    """Before it is brought into the type."""
+    size, zero, *_, rounding, _ = function
+    return rounded(v * GRAIN / size + zero, ROUNDINGS[rounding])
+
+
 def quantiser(random: Random) -> Function:
-    """With any rounding, and few or many levels."""
+    """With any rounding, and few or many levels; one in four wraps."""
     least = random.randint(-3, 2)
     size = random.choice([ONE // 64, ONE // 8, ONE // 3, ONE])
     return (
@@ -125,6 +142,7 @@ def quantiser(random: Random) -> Function:
         least,
         least + random.choice([0, 1, 15, 200]),
         random.choice([*ROUNDINGS]),
+        random.random() < 0.25,
     )
 
 
@@ -155,14 +173,15 @@ def random_pair(random: Random) -> Pair:
 
 def written_otherwise(function: Levels, random: Random) -> Levels:
     """A quantiser with another zero point, other ends or another rounding, which may be the same function or not."""
-    size, zero, least, greatest, rounding = function
+    size, zero, least, greatest, rounding, wraps = function
     kind = random.random()
     if kind < 0.4:
         more = random.choice([1, 2, -2, 128])
-        return size, zero + more, least + more, greatest + more, rounding
+        return size, zero + more, least + more, greatest + more, rounding, wraps
     if kind < 0.7:
-        return size, zero, least - random.choice([0, 1, 100]), greatest + random.choice([0, 1, 100]), rounding
-    return (size, zero, least, greatest, random.choice([*ROUNDINGS])) if kind < 0.75 else function
+        wraps ^= random.random() < 0.3
+        return size, zero, least - random.choice([0, 1, 100]), greatest + random.choice([0, 1, 100]), rounding, wraps
+    return (size, zero, least, greatest, random.choice([*ROUNDINGS]), wraps) if kind < 0.75 else function
 
 
 def twins(random: Random) -> Pair:
@@ -180,7 +199,7 @@ def twins(random: Random) -> Pair:
             if depth < len(sizes) - 1:
                 least = random.choice([-128, -8, 0])
                 rounding = random.choice(["half-even", "half-even", "down", "up", *ROUNDINGS])
-                levels = ONE // random.choice([2, 4, 8]), 0, least, least + 255, rounding
+                levels = ONE // random.choice([2, 4, 8]), 0, least, least + 255, rounding, random.random() < 0.3
                 f, g = levels, written_otherwise(levels, random)
             neurons.append(Neuron((f, g), (bias, bias), (tuple(row), tuple(other))))
         layers.append((random.choice([4, 8]), tuple(neurons)))
@@ -204,6 +223,38 @@ def points(pair: Pair, random: Random, count: int) -> list[list[Fraction]]:
         if sum(point) <= Fraction(pair.inputs, 2):
             found.append(point)
     return found
+
+
+def stored(random: Random) -> Pair:
+    """A quantised network beside itself, whose types are often just large enough."""
+    before = inputs = random.randint(1, 3)
+    layers = []
+    for width in [random.randint(1, 3) for _ in range(random.randint(1, 3))]:
+        neurons = []
+        for _ in range(width):
+            row = tuple(random.randint(-6, 6) for _ in range(before))
+            bias = random.randint(-4, 4) * GRAIN // 2
+            bits, zero = random.choice([3, 4, 5]), random.choice([0, 0, 1, -2])
+            least = -(1 << bits) + zero
+            greatest, rounding = least + (2 << bits) - 1, random.choice([*ROUNDINGS])
+            f: Function = (ONE // 4, zero, least, greatest, rounding, random.random() < 0.5)
+            neurons.append(Neuron((f, f), (bias, bias), (row, row)))
+        layers.append((random.choice([2, 4]), tuple(neurons)))
+        before = width
+    return Pair(inputs, tuple(layers))
+
+
+def with_room(pair: Pair) -> Pair:
+    """The same with wider types, so that its text has the same layers and its proofs the same records."""
+
+    def wider(f: Function) -> Function:
+        return (*f[:2], f[2] - 1000, f[3] + 1000, *f[4:]) if len(f) == 6 else f
+
+    layers = [
+        (denominator, tuple(replace(n, functions=(wider(n.functions[0]), wider(n.functions[1]))) for n in neurons))
+        for denominator, neurons in pair.layers
+    ]
+    return Pair(pair.inputs, tuple(layers))
 
 
 Claim = Callable[[Fraction], str]
