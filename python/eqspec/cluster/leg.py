@@ -24,6 +24,7 @@ from eqspec.run.cache_key import build
 from eqspec.run.engine import Array, Question, ThisMachine
 from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Progress
+from eqspec.run.options import at_most
 from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -139,7 +140,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
 
     with tempfile.TemporaryDirectory(prefix="eqspec-leg-") as folder:
         record = Path(folder) / "record" if order.record else None
-        chosen = shipped.chosen | {"timeout": order.seconds, "threads": order.threads}
+        chosen = shipped.chosen | {"timeout": order.seconds, "threads": at_most(order.threads)}
         if order.boxes is not None:
             chosen["boxes"] = order.boxes
         if record is not None:
