@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from eqspec.cluster.transport import DaskTransport
 
 _MISSING = "clusters need Dask, which is not installed: pip install 'eqspec[cluster]'"
+_ITS_FILE = "give the one that `dask scheduler --scheduler-file FILE` wrote"
 _CONNECT = 15.0
 
 
@@ -97,11 +99,10 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
             f"there is no cluster {cluster!r}: it is not a file; give the address of a scheduler as tcp://head:8786, "
             "the file that it wrote, or 'local'"
         )
+    address = cluster if "://" in cluster else _address_in(Path(cluster))
     try:
-        found = (
-            Client(cluster, timeout=_CONNECT) if "://" in cluster else Client(scheduler_file=cluster, timeout=_CONNECT)
-        )
-    except (OSError, ValueError, TimeoutError) as problem:
+        found = Client(address, timeout=_CONNECT)
+    except (OSError, ValueError, TypeError) as problem:  # the last one is of tls:// without certificates
         cause = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise ResourceError(
             f"no scheduler answers at {cluster}: {cause}; is it running, and reachable from here?"
@@ -111,6 +112,20 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
     finally:
         with suppress(Exception):
             found.close()
+
+
+def _address_in(file: Path) -> str:
+    """The address in a scheduler's file. InputError if there is none."""
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InputError(f"{file} cannot be read: {problem.strerror or problem}") from None
+    except ValueError as problem:  # no UTF-8, or no JSON
+        raise InputError(f"{file} is no file of a scheduler: {str(problem).splitlines()[0]}; {_ITS_FILE}") from None
+    address = known.get("address") if isinstance(known, dict) else None
+    if not isinstance(address, str):
+        raise InputError(f"{file} is no file of a scheduler: it names no address; {_ITS_FILE}")
+    return address
 
 
 def _show_dashboard(client: Client, tell: Callable[[str], None] | None) -> None:
