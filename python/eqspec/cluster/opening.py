@@ -53,14 +53,14 @@ def dealt(cluster: str, tell: Callable[[str], None]) -> Iterator[Jobs]:
 @contextmanager
 def _transport(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[DaskTransport]:
     try:
-        import distributed
+        import distributed  # noqa: F401 - whether it is installed
 
         from eqspec.cluster.transport import DaskTransport
     except ModuleNotFoundError as problem:
         if problem.name and problem.name.split(".")[0] in ("eqspec",):
             raise
         raise InputError(_MISSING) from None
-    with _client(cluster, distributed) as client:
+    with _client(cluster, tell) as client:
         if client.asynchronous:
             raise InputError("the client is asynchronous; give one that is not: Client(address)")
         _show_dashboard(client, tell)
@@ -72,12 +72,12 @@ def _warn(message: str) -> None:
 
 
 @contextmanager
-def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
+def _client(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
+    from distributed.versions import VersionMismatchWarning
 
     from eqspec.run.options import cores
 
-    del distributed
     if isinstance(cluster, Client):
         if cluster.status not in ("running", "connecting"):
             raise InputError(f"the client is {cluster.status}; give one that is connected")
@@ -101,17 +101,35 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
         )
     address = cluster if "://" in cluster else _address_in(Path(cluster))
     try:
-        found = Client(address, timeout=_CONNECT)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", VersionMismatchWarning)
+            found = Client(address, timeout=_CONNECT)
     except (OSError, ValueError, TypeError) as problem:  # the last one is of tls:// without certificates
         cause = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise ResourceError(
             f"no scheduler answers at {cluster}: {cause}; is it running, and reachable from here?"
         ) from None
+    for warning in caught:
+        if issubclass(warning.category, VersionMismatchWarning):
+            (tell or _warn)(_other_versions(str(warning.message)))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     try:
         yield found
     finally:
         with suppress(Exception):
             found.close()
+
+
+def _other_versions(table: str) -> str:
+    """What Dask says of versions that differ, in a line: its table has a row for each package."""
+    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table.splitlines() if "|" in line]
+    said = "; ".join(f"{package}: {', '.join(versions)}" for package, *versions in rows[1:])
+    return (
+        f"versions differ ({', '.join(rows[0][1:]).lower()}): {said}; where legs fail, install the same"
+        if rows
+        else table
+    )
 
 
 def _address_in(file: Path) -> str:

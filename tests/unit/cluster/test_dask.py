@@ -9,12 +9,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, versions
 
 import eqspec
 from eqspec.api.cluster_choice import engine_on
 from eqspec.cli import main
-from eqspec.cluster import leg
+from eqspec.cluster import leg, opening
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
 from eqspec.cluster.policy import Limits
@@ -126,3 +126,13 @@ def test_what_cannot_be_an_address_is_refused(tmp_path: Path) -> None:
     for place in (str(file), "sheep://head:8786", "tls://127.0.0.1:5"):
         with pytest.raises(ResourceError, match=r"no scheduler answers at .*"), engine_on(place):
             pass
+
+
+def test_versions_that_differ_are_told_in_a_line() -> None:
+    """Of the table that Dask makes of them."""
+    here = versions.get_versions()
+    there = {**here, "packages": {**here["packages"], "distributed": "1999.1"}}
+    table = versions.error_message(here, {"tcp://one:1": there}, here)["warning"]
+    told, mine = opening._other_versions(table), here["packages"]["distributed"]
+    assert told.startswith(f"versions differ (client, scheduler, workers): distributed: {mine}, {mine}, 1999.1;")
+    assert "\n" not in told
