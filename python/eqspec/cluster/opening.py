@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -74,7 +75,6 @@ def _warn(message: str) -> None:
 @contextmanager
 def _client(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
-    from distributed.versions import VersionMismatchWarning
 
     from eqspec.run.options import cores
 
@@ -99,11 +99,32 @@ def _client(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterat
             f"there is no cluster {cluster!r}: it is not a file; give the address of a scheduler as tcp://head:8786, "
             "the file that it wrote, or 'local'"
         )
+    with _quiet(), _connected(cluster, tell) as client:
+        yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What Dask would log of workers and schedulers that are gone is made good, or told in the words of eqspec."""
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _connected(cluster: str, tell: Callable[[str], None] | None) -> Iterator[Client]:
+    from distributed import Client
+    from distributed.versions import VersionMismatchWarning
+
     address = cluster if "://" in cluster else _address_in(Path(cluster))
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", VersionMismatchWarning)
-            found = Client(address, timeout=_CONNECT)
+            client = Client(address, timeout=_CONNECT)
     except (OSError, ValueError, TypeError) as problem:  # the last one is of tls:// without certificates
         cause = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise ResourceError(
@@ -115,21 +136,18 @@ def _client(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterat
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     try:
-        yield found
+        yield client
     finally:
         with suppress(Exception):
-            found.close()
+            client.close()
 
 
 def _other_versions(table: str) -> str:
     """What Dask says of versions that differ, in a line: its table has a row for each package."""
     rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table.splitlines() if "|" in line]
     said = "; ".join(f"{package}: {', '.join(versions)}" for package, *versions in rows[1:])
-    return (
-        f"versions differ ({', '.join(rows[0][1:]).lower()}): {said}; where legs fail, install the same"
-        if rows
-        else table
-    )
+    named = ", ".join(rows[0][1:]).lower() if rows else ""
+    return f"versions differ ({named}): {said}; where legs fail, install the same" if rows else table
 
 
 def _address_in(file: Path) -> str:

@@ -18,7 +18,7 @@ from eqspec.cluster import leg, opening
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
 from eqspec.cluster.policy import Limits
-from eqspec.cluster.transport import DaskTransport
+from eqspec.cluster.transport import DaskTransport, LostError
 from eqspec.errors import InputError, ResourceError
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
@@ -136,3 +136,16 @@ def test_versions_that_differ_are_told_in_a_line() -> None:
     told, mine = opening._other_versions(table), here["packages"]["distributed"]
     assert told.startswith(f"versions differ (client, scheduler, workers): distributed: {mine}, {mine}, 1999.1;")
     assert "\n" not in told
+
+
+def test_a_scheduler_that_is_gone_is_said_to_be_gone() -> None:
+    """Whatever of its own a client of Dask then lacks."""
+
+    class Closed:
+        status = "closed"
+
+        def nthreads(self) -> None:
+            raise AttributeError("'NoneType' object has no attribute 'ncores'")
+
+    with pytest.raises(LostError, match=r"^its scheduler does not answer any more$"):
+        DaskTransport(Closed()).workers()  # type: ignore[arg-type]
