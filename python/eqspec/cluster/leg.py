@@ -88,7 +88,7 @@ class WorkerIdentity:
 
 
 def identify() -> WorkerIdentity:
-    """Run on a worker before anything else."""
+    """Who this worker is. Run before anything else; ModuleNotFoundError at its caller where eqspec is not installed."""
     return WorkerIdentity(build(), f"{platform.node()}, process {os.getpid()}")
 
 
@@ -107,9 +107,10 @@ async def call_back(legs: list[str]) -> None:
 
 
 def work(shipped: Shipped, order: Order) -> Report:
-    """Work on a share. One leg at a time: it may use all threads of its worker.
+    """Work on a share, for the seconds and boxes of the order. One leg at a time: it may use all threads of its worker.
 
-    SavedStateError if the share is damaged or belongs to another question than the one that was shipped.
+    SavedStateError if the share is damaged or belongs to another question than the one that was shipped, or if this
+    worker makes another question of the task; ResourceError where threads, memory or a disk are missing.
     """
     called_back = _called_back.setdefault(order.leg, threading.Event())
     try:

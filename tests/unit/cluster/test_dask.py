@@ -148,4 +148,4 @@ def test_a_scheduler_that_is_gone_is_said_to_be_gone() -> None:
             raise AttributeError("'NoneType' object has no attribute 'ncores'")
 
     with pytest.raises(LostError, match=r"^its scheduler does not answer any more$"):
-        DaskTransport(Closed()).workers()  # type: ignore[arg-type]
+        DaskTransport(Closed()).workers()
