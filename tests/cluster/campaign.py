@@ -222,6 +222,7 @@ def main() -> int:
     if arguments.coordinate:
         coordinate(*arguments.coordinate)
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or the processes of its cluster would stay
     lines, outcomes = list[str](), Counter[str]()
     for run in range(arguments.first, arguments.runs):
         random_ = random.Random(f"{arguments.seed} {run}")
