@@ -213,6 +213,7 @@ def main() -> int:
     """Run the campaign; 1 if anything went wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first run, to go on where one stopped")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--fault", choices=[fault.__name__ for fault in FAULTS], help="this one alone")
@@ -221,8 +222,9 @@ def main() -> int:
     if arguments.coordinate:
         coordinate(*arguments.coordinate)
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or the processes of its cluster would stay
     lines, outcomes = list[str](), Counter[str]()
-    for run in range(arguments.runs):
+    for run in range(arguments.first, arguments.runs):
         random_ = random.Random(f"{arguments.seed} {run}")
         fault = FAULTS[0] if run % 2 == 0 else FAULTS[1 + run // 2 % 3]
         if arguments.fault:

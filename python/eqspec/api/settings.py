@@ -62,7 +62,12 @@ SETTINGS = (
         "seconds for each task, instead of what the spec says",
         {"type": float, "metavar": "S"},
     ),
-    Setting("threads", "--threads", "threads for each task (default: one per core)", {"type": int, "metavar": "N"}),
+    Setting(
+        "threads",
+        "--threads",
+        "threads for each task (default: one per core; more than four per core are not started)",
+        {"type": int, "metavar": "N"},
+    ),
     Setting(
         "memory",
         "--memory",

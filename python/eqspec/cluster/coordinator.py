@@ -122,6 +122,8 @@ class Coordinator:
         self._legs: dict[int, _Sent] = {}
         self._by_name: dict[str, int] = {}
         self._lost_shares: dict[int, bytes] = {}
+        self._without_worker: dict[int, tuple[float, float]] = {}
+        """Seconds and boxes of the searches that wait for the first worker, whose time does not run yet."""
         self._run_id = uuid.uuid4().hex[:8]
         self._number = 0
         self._looked = -_LOOK
@@ -155,14 +157,13 @@ class Coordinator:
             if self._builds.none_usable:
                 raise ResourceError("the cluster has no worker that can be used, see above")
             if monotonic() > end:
-                self._tell("the cluster has no workers yet; searches begin when the first one comes")
+                self._tell("the cluster has no workers yet; searches, and their time, begin when the first one comes")
                 return
             self._closing.wait(0.02)
 
     def begin(self, searching: Searching, seconds: float, boxes: float) -> None:
-        """Deal a search out."""
-        deadline = monotonic() + seconds
-        self._inbox.put(partial(self._begin, searching, deadline, boxes))
+        """Deal a search out, for so many seconds from when there is a worker for it, and so many boxes."""
+        self._inbox.put(partial(self._begin, searching, seconds, boxes))
 
     def end(self, searching: Searching, reason: str | None) -> None:
         """End a search: for a reason, when its legs have returned what they have; without one, at once."""
@@ -173,12 +174,26 @@ class Coordinator:
         self._inbox.put(partial(self._failed, leg, "it called an input a witness that is none"))
         del searching
 
-    def _begin(self, searching: Searching, deadline: float, boxes: float) -> None:
+    def _begin(self, searching: Searching, seconds: float, boxes: float) -> None:
         self._searches[searching.number] = searching
-        self._policy.begin(searching.number, searching.ledger.waiting, deadline, boxes)
+        if self.workers:
+            self._policy.begin(searching.number, searching.ledger.waiting, monotonic() + seconds, boxes)
+        else:
+            self._without_worker[searching.number] = (seconds, boxes)
+
+    def _joined(self, worker: str) -> None:
+        """A worker can be given legs; what waited for the first one begins now."""
+        self._policy.joined(worker)
+        waited, self._without_worker = self._without_worker, {}
+        for number, (seconds, boxes) in waited.items():
+            self._begin(self._searches[number], seconds, boxes)
 
     def _end(self, searching: Searching, reason: str | None) -> None:
         if searching.number not in self._searches:
+            return
+        begun = self._without_worker.pop(searching.number, None) is None
+        if reason is not None and not begun:
+            self._finish(searching.number, reason)
             return
         if reason is not None:
             self._policy.stop(searching.number, reason, monotonic())
@@ -230,7 +245,7 @@ class Coordinator:
     def _arrived(self, name: str, came: object) -> None:
         if name in self._builds:
             if self._builds.accepts(name, came):
-                self._policy.joined(name)
+                self._joined(name)
             return
         leg = self._by_name.pop(name, None)
         if leg is None:
@@ -352,6 +367,7 @@ class Coordinator:
         self._closing.wait(0.5)
 
     def _give_all_up(self, why: str, *, lost: bool) -> None:
+        self._without_worker.clear()
         for number in list(self._searches):
             self._policy.forget(number)
             searching = self._searches.pop(number)

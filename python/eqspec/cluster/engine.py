@@ -69,7 +69,12 @@ class ClusterEngine:
         hints: bytes | None = None,
         keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
-        """The solution. ResourceError if the cluster is lost, or a leg failed again and again."""
+        """The solution, as `ThisMachine.solve` gives it; what is passed is called in the thread that asks.
+
+        Boxes, and seconds from when there is a worker, are limited by `options`. `keep` is given a state after answers,
+        as often as that takes a thirtieth of the time at most. ResourceError if the cluster is lost, or a share failed
+        on every worker that was given it; SavedStateError if `state` is damaged or of another question.
+        """
         chosen, number = options.chosen(question.task), next(self._numbers)
         # Of a search that goes on, nobody knows what was done before.
         trail = None if keep_trail is None or state is not None else Trail()
@@ -118,7 +123,7 @@ class _Search:
         self._next_keep = 0.0
 
     def run(self) -> core.Solution:
-        """Wait for what the coordinator tells, until the search is over."""
+        """Wait for what the coordinator tells, until the search is over. ResourceError as in `ClusterEngine.solve`."""
         boxes = self._boxes - self._ledger.progress().boxes
         self._coordinator.begin(self._searching, self._seconds, boxes)
         try:

@@ -81,8 +81,9 @@ class Jobs:
     ) -> Callable[[], None]:
         """Have `function(material, *arguments)` computed, in so many seconds at most; what withdraws it again.
 
-        The material goes to each worker once. `take` is given answers until it takes one; if none comes, `fail` is told
-        why. Both are called by `turn`.
+        The material goes to each worker once, and has to be pickled, as arguments and answers do. `take` is given
+        answers until it takes one, for which it returns None, and else why it does not; if none comes, `fail` is told
+        why. Both are called by `turn`, in its thread.
         """
         job = _Job(material, function, arguments, take, fail, seconds)
         self._material[id(material)] = material, self._material.get(id(material), (None, 0))[1] + 1

@@ -24,6 +24,7 @@ from eqspec.run.cache_key import build
 from eqspec.run.engine import Array, Question, ThisMachine
 from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Progress
+from eqspec.run.options import at_most
 from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -87,7 +88,7 @@ class WorkerIdentity:
 
 
 def identify() -> WorkerIdentity:
-    """Run on a worker before anything else."""
+    """Who this worker is. Run before anything else; ModuleNotFoundError at its caller where eqspec is not installed."""
     return WorkerIdentity(build(), f"{platform.node()}, process {os.getpid()}")
 
 
@@ -106,9 +107,10 @@ async def call_back(legs: list[str]) -> None:
 
 
 def work(shipped: Shipped, order: Order) -> Report:
-    """Work on a share. One leg at a time: it may use all threads of its worker.
+    """Work on a share, for the seconds and boxes of the order. One leg at a time: it may use all threads of its worker.
 
-    SavedStateError if the share is damaged or belongs to another question than the one that was shipped.
+    SavedStateError if the share is damaged or belongs to another question than the one that was shipped, or if this
+    worker makes another question of the task; ResourceError where threads, memory or a disk are missing.
     """
     called_back = _called_back.setdefault(order.leg, threading.Event())
     try:
@@ -139,7 +141,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
 
     with tempfile.TemporaryDirectory(prefix="eqspec-leg-") as folder:
         record = Path(folder) / "record" if order.record else None
-        chosen = shipped.chosen | {"timeout": order.seconds, "threads": order.threads}
+        chosen = shipped.chosen | {"timeout": order.seconds, "threads": at_most(order.threads)}
         if order.boxes is not None:
             chosen["boxes"] = order.boxes
         if record is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from eqspec.cluster.transport import DaskTransport
 
 _MISSING = "clusters need Dask, which is not installed: pip install 'eqspec[cluster]'"
+_ITS_FILE = "give the one that `dask scheduler --scheduler-file FILE` wrote"
 _CONNECT = 15.0
 
 
@@ -51,14 +54,14 @@ def dealt(cluster: str, tell: Callable[[str], None]) -> Iterator[Jobs]:
 @contextmanager
 def _transport(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[DaskTransport]:
     try:
-        import distributed
+        import distributed  # noqa: F401 - whether it is installed
 
         from eqspec.cluster.transport import DaskTransport
     except ModuleNotFoundError as problem:
         if problem.name and problem.name.split(".")[0] in ("eqspec",):
             raise
         raise InputError(_MISSING) from None
-    with _client(cluster, distributed) as client:
+    with _client(cluster, tell) as client:
         if client.asynchronous:
             raise InputError("the client is asynchronous; give one that is not: Client(address)")
         _show_dashboard(client, tell)
@@ -70,12 +73,11 @@ def _warn(message: str) -> None:
 
 
 @contextmanager
-def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
+def _client(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     from eqspec.run.options import cores
 
-    del distributed
     if isinstance(cluster, Client):
         if cluster.status not in ("running", "connecting"):
             raise InputError(f"the client is {cluster.status}; give one that is connected")
@@ -97,20 +99,69 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
             f"there is no cluster {cluster!r}: it is not a file; give the address of a scheduler as tcp://head:8786, "
             "the file that it wrote, or 'local'"
         )
+    with _quiet(), _connected(cluster, tell) as client:
+        yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What Dask would log of workers and schedulers that are gone is made good, or told in the words of eqspec."""
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
     try:
-        found = (
-            Client(cluster, timeout=_CONNECT) if "://" in cluster else Client(scheduler_file=cluster, timeout=_CONNECT)
-        )
-    except (OSError, ValueError, TimeoutError) as problem:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _connected(cluster: str, tell: Callable[[str], None] | None) -> Iterator[Client]:
+    from distributed import Client
+    from distributed.versions import VersionMismatchWarning
+
+    address = cluster if "://" in cluster else _address_in(Path(cluster))
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", VersionMismatchWarning)
+            client = Client(address, timeout=_CONNECT)
+    except (OSError, ValueError, TypeError) as problem:  # the last one is of tls:// without certificates
         cause = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise ResourceError(
             f"no scheduler answers at {cluster}: {cause}; is it running, and reachable from here?"
         ) from None
+    for warning in caught:
+        if issubclass(warning.category, VersionMismatchWarning):
+            (tell or _warn)(_other_versions(str(warning.message)))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     try:
-        yield found
+        yield client
     finally:
         with suppress(Exception):
-            found.close()
+            client.close()
+
+
+def _other_versions(table: str) -> str:
+    """What Dask says of versions that differ, in a line: its table has a row for each package."""
+    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table.splitlines() if "|" in line]
+    said = "; ".join(f"{package}: {', '.join(versions)}" for package, *versions in rows[1:])
+    named = ", ".join(rows[0][1:]).lower() if rows else ""
+    return f"versions differ ({named}): {said}; where legs fail, install the same" if rows else table
+
+
+def _address_in(file: Path) -> str:
+    """The address in a scheduler's file. InputError if there is none."""
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InputError(f"{file} cannot be read: {problem.strerror or problem}") from None
+    except ValueError as problem:  # no UTF-8, or no JSON
+        raise InputError(f"{file} is no file of a scheduler: {str(problem).splitlines()[0]}; {_ITS_FILE}") from None
+    address = known.get("address") if isinstance(known, dict) else None
+    if not isinstance(address, str):
+        raise InputError(f"{file} is no file of a scheduler: it names no address; {_ITS_FILE}")
+    return address
 
 
 def _show_dashboard(client: Client, tell: Callable[[str], None] | None) -> None:

@@ -140,7 +140,7 @@ class Policy:
         return len(self._workers)
 
     def begin(self, search: int, waiting: int, deadline: float = inf, boxes: float = inf) -> None:
-        """A search with so many boxes that wait, until a time and for so many boxes."""
+        """A search with so many boxes that wait, until a time of the clock and until so many boxes are bounded."""
         self._searches[search] = _Search(waiting, deadline, boxes, recall=self.limits.recall)
 
     def stop(self, search: int, reason: str, now: float) -> None:
@@ -167,7 +167,7 @@ class Policy:
         return [number for number, leg in self._legs.items() if leg.worker == worker]
 
     def answered(self, leg: int, waiting: int, boxes: int, now: float) -> None:
-        """A leg is back, after so many boxes; so many of its search wait now."""
+        """A leg is back at a time, and has bounded so many boxes; `waiting` is how many of its search wait now."""
         found = self._end(leg)
         if found is None or (search := self._searches.get(found.search)) is None:
             return
@@ -217,7 +217,7 @@ class Policy:
         return leg
 
     def next(self, now: float) -> list[Action]:
-        """What to do now."""
+        """What to do at a time, in this order: give up what is late, call back what ends, send, and finish."""
         actions: list[Action] = [*self._overdue(now)]
         actions += self._stops(now)
         while self._free and (chosen := self._next_search(now)) is not None:

@@ -76,12 +76,18 @@ class DaskTransport:
         # A result lies with its worker, and fetching it takes long where that has just died.
         self._fetching = ThreadPoolExecutor(_FETCHES, thread_name_prefix="eqspec fetching")
 
+    def _lost(self, problem: Exception) -> LostError:
+        """What a failed call says. A client whose scheduler is gone fails in many ways, of its own parts that are."""
+        if self._client.status != "running":
+            return LostError("its scheduler does not answer any more")
+        return LostError(f"{type(problem).__name__}: {problem}")
+
     def workers(self) -> Mapping[str, int]:
         """One question to the scheduler."""
         try:
             found: dict[str, int] = dict(self._client.nthreads())
         except Exception as problem:
-            raise LostError(f"{type(problem).__name__}: {problem}") from None
+            raise self._lost(problem) from None
         return found
 
     def identify(self, worker: str) -> None:
@@ -93,7 +99,7 @@ class DaskTransport:
         try:
             return self._client.scatter(shipped, workers=[worker], hash=False)
         except Exception as problem:
-            raise LostError(f"{type(problem).__name__}: {problem}") from None
+            raise self._lost(problem) from None
 
     def send(self, worker: str, question: Future, order: Order) -> None:
         """A task that only this worker may run. A large share goes there by itself, not through the scheduler."""
@@ -107,7 +113,7 @@ class DaskTransport:
                 function, *arguments, workers=[worker], allow_other_workers=False, pure=False, retries=0
             )
         except Exception as problem:
-            raise LostError(f"{type(problem).__name__}: {problem}") from None
+            raise self._lost(problem) from None
         self._futures[name] = future
         future.add_done_callback(lambda done: self._fetching.submit(self._fetch, name, done))
 

@@ -169,9 +169,9 @@ def base_of(task: Task) -> Point:
 
 
 def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
-    """The point in raw units: centre + scale x."""
-    space = task.space
-    return tuple(c + s * x for c, s, x in zip(space.centre, space.scale, point, strict=True))
+    """The point in raw units: centre + scale x. Where that is x itself, as for pixels, nothing is computed."""
+    axes = zip(task.space.centre, task.space.scale, point, strict=True)
+    return tuple(x if s == 1 and not c else c + s * x for c, s, x in axes)
 
 
 def _points(task: Task, equations: Sequence[Equation], candidate: Sequence[Fraction]) -> Iterator[Point]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -74,11 +75,16 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
         return Decided(cells)
     run = [_Run(program, steps, cells) for steps, program in prepared]
     widest = max([len(cells.numbers), *(step.rows for network in networks for step in network.steps)])
-    some, alone, certain = max(1, _TOGETHER // widest), 0, True
+    some, alone, certain, met = max(1, _TOGETHER // widest), 0, True, False
     for start in range(0, cells.count, some):
         check()
         chosen = cells.choices(start, min(start + some, cells.count))
-        unsettled = _leaving(task, run[0], chosen) if about_one else _unsettled(task, run, chosen, check)
+        if about_one:
+            unsettled = _leaving(task, run[0], chosen)
+        else:
+            known = run[0](chosen)
+            unsettled = _unsettled(task, known, run[1](chosen), check)
+            met = met or _likely_met(task, *known)
         for place in unsettled:
             alone += 1
             check()
@@ -88,12 +94,21 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
             certain = certain and alone <= _MOST_ALONE and _holds_at(task, point)
             if not certain and alone > _MOST_ALONE:
                 return Decided(cells.count)
-    vacuous = certain and _asks_nothing(task, run[0], some, check)
+    vacuous = certain and not met and _asks_nothing(task, run[0], some, check)
     return Decided(cells.count, proved=certain, vacuous=vacuous)
 
 
+def _likely_met(task: Task, values: Values, unsure: NDArray[np.bool_]) -> bool:
+    """Whether outputs of the reference meet the guard of the claim by more than they round; no proof."""
+    claim, turned = task.property, task.space.decide == "min"
+    return isinstance(claim, Guarded) and likely_met(claim, values.value[:, ~unsure], lowest_wins=turned)
+
+
 def _asks_nothing(task: Task, reference: _Run, some: int, check: Callable[[], None]) -> bool:
-    """Whether the guard of the claim is met in no cell; `some` cells are evaluated together."""
+    """Whether the guard of the claim is met in no cell, which is not likely to be met in one.
+
+    `some` cells are evaluated together, once more: this is rarely asked, and all of them need not fit into memory.
+    """
     claim = task.property
     if not isinstance(claim, Guarded):
         return False
@@ -101,8 +116,6 @@ def _asks_nothing(task: Task, reference: _Run, some: int, check: Callable[[], No
     for start in range(0, cells.count, some):
         chosen = cells.choices(start, min(start + some, cells.count))
         values, unsure = reference(chosen)
-        if likely_met(claim, values.value[:, ~unsure], lowest_wins=turned):
-            return False
         outputs = np.concatenate([*values.ends(), unsure[None]])
         for place in np.sort(np.unique(outputs, axis=1, return_index=True)[1]).tolist():
             check()
@@ -136,9 +149,13 @@ def _leaving(task: Task, run: _Run, chosen: NDArray[np.intp]) -> list[int]:
     return list(np.flatnonzero(watch.outside | unsure).tolist())
 
 
-def _unsettled(task: Task, run: Sequence[_Run], chosen: NDArray[np.intp], check: Callable[[], None]) -> list[int]:
+_Known: TypeAlias = tuple[Values, NDArray[np.bool_]]
+"""Outputs (O, N) at some cells, and for which of them they are not known."""
+
+
+def _unsettled(task: Task, reference: _Known, candidate: _Known, check: Callable[[], None]) -> list[int]:
     """The cells, by their place among these, where a closer look is needed: one for each pair of exact outputs."""
-    (f, open_f), (g, open_g) = (one(chosen) for one in run)
+    (f, open_f), (g, open_g) = reference, candidate
     turned = task.space.decide == "min"
     unsure = open_f | open_g
     left = np.flatnonzero(unsure | ~surely(task.property, f.ends(), g.ends(), lowest_wins=turned))

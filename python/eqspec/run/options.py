@@ -21,14 +21,23 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+THREADS_PER_CORE = 4
+"""More threads only wait for one another: a thousand on two cores took half a minute for the search of a second."""
+
+
+def at_most(threads: int) -> int:
+    """Of so many threads those that are of use on this machine."""
+    return min(threads, THREADS_PER_CORE * cores())
+
+
 MEMORY = 2 << 30
 """The limit on memory in bytes where none is given; it is the default of the core."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task,
-    `memory` in bytes, for its open boxes and as much for the zonotopes of each thread.
+    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task, of
+    which `at_most` are started, `memory` in bytes, for its open boxes and as much for the zonotopes of each thread.
 
     `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
@@ -72,8 +81,11 @@ class Options:
         return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
 
     def settings(self, task: Task) -> core.Settings:
-        """The core's settings for a task."""
-        return core.Settings(**self.chosen(task))
+        """The core's settings for a task on this machine."""
+        chosen = self.chosen(task)
+        if "threads" in chosen:
+            chosen["threads"] = at_most(chosen["threads"])
+        return core.Settings(**chosen)
 
     def chosen(self, task: Task) -> dict[str, Any]:
         """The settings for a task by name; with a certifier also a new file for the record of its proof."""

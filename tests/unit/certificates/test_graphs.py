@@ -376,7 +376,7 @@ def test_wherever_steps_are_cut_what_is_false_is_not_proved(seed: int, tmp_path:
     assert audit(stored(tmp_path, witness)).verdict == "different"
     asked["property"]["eps"] = str(apart * Fraction(1001, 1000))
     if all(max(b - c, d - a) <= apart * Fraction(1001, 1000) for (a, b), (c, d) in zip(*ends, strict=True)):
-        with pytest.raises(Refused, match="holds at this input"):
+        with pytest.raises(Refused, match=r"holds at this input|cannot show that the claim breaks"):
             audit(stored(tmp_path, witness))
 
 

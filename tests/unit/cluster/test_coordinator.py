@@ -25,6 +25,7 @@ from eqspec.run.batch import run_all
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
 from small_clusters import Fault, LocalTransport, Silence
 from small_tasks import hard, undecided_task
@@ -213,6 +214,27 @@ def test_workers_of_another_build_that_come_late_are_not_waited_for(monkeypatch:
         with pytest.raises(ResourceError, match="none of its workers can be used"):
             Runner(replace(PLAIN, timeout=60), engine=ClusterEngine(coordinator)).run(TASK)
     assert ["no workers yet" in told[0], "late" in told[1]] == [True, True]
+
+
+def test_the_time_of_a_search_begins_with_the_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of a batch system may wait for longer than a task may take."""
+    monkeypatch.setattr(coordinating, "_LOOK", 0.05)
+    transport, results = LocalTransport(0), list[Result]()
+    with Coordinator(transport, limits=QUICK) as coordinator:
+        runner = Runner(replace(PLAIN, timeout=0), engine=ClusterEngine(coordinator))
+        thread = threading.Thread(target=lambda: results.append(runner.run(TASK)))
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive()
+        transport.there["late"] = 1
+        thread.join(20)
+    assert [result.reason for result in results] == [Reason.TIMEOUT]
+
+
+def test_a_search_that_waits_for_a_worker_can_be_stopped() -> None:
+    with Coordinator(LocalTransport(0), limits=QUICK) as coordinator:
+        result = Runner(PLAIN, engine=ClusterEngine(coordinator)).run(TASK, stop=lambda: True)
+    assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.INTERRUPTED)
 
 
 def test_a_cluster_that_is_lost_leaves_what_was_proved(tmp_path: Path, alone: int) -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, versions
 
 import eqspec
 from eqspec.api.cluster_choice import engine_on
 from eqspec.cli import main
-from eqspec.cluster import leg
+from eqspec.cluster import leg, opening
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
 from eqspec.cluster.policy import Limits
-from eqspec.cluster.transport import DaskTransport
-from eqspec.errors import InputError
+from eqspec.cluster.transport import DaskTransport, LostError
+from eqspec.errors import InputError, ResourceError
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -109,3 +109,43 @@ def test_what_is_no_cluster_is_refused() -> None:
         pass
     with pytest.raises(InputError, match=r"give a distributed.Client"), engine_on(3):
         pass
+
+
+@pytest.mark.parametrize("text", [b"[]", b"{}", b"", b'{"address": "tcp', b'{"address": 3}', b"\xff\x00"])
+def test_a_file_that_no_scheduler_wrote_is_refused(text: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    file.write_bytes(text)
+    with pytest.raises(InputError, match=r"scheduler.json is no file of a scheduler: .*--scheduler-file"):
+        engine_on(str(file)).__enter__()
+
+
+def test_what_cannot_be_an_address_is_refused(tmp_path: Path) -> None:
+    """A scheme that Dask does not know, and TLS without certificates; also where a file names it."""
+    file = tmp_path / "scheduler.json"
+    file.write_text('{"address": "sheep://head:8786"}')
+    for place in (str(file), "sheep://head:8786", "tls://127.0.0.1:5"):
+        with pytest.raises(ResourceError, match=r"no scheduler answers at .*"), engine_on(place):
+            pass
+
+
+def test_versions_that_differ_are_told_in_a_line() -> None:
+    """Of the table that Dask makes of them."""
+    here = versions.get_versions()
+    there = {**here, "packages": {**here["packages"], "distributed": "1999.1"}}
+    table = versions.error_message(here, {"tcp://one:1": there}, here)["warning"]
+    told, mine = opening._other_versions(table), here["packages"]["distributed"]
+    assert told.startswith(f"versions differ (client, scheduler, workers): distributed: {mine}, {mine}, 1999.1;")
+    assert "\n" not in told
+
+
+def test_a_scheduler_that_is_gone_is_said_to_be_gone() -> None:
+    """Whatever of its own a client of Dask then lacks."""
+
+    class Closed:
+        status = "closed"
+
+        def nthreads(self) -> None:
+            raise AttributeError("'NoneType' object has no attribute 'ncores'")
+
+    with pytest.raises(LostError, match=r"^its scheduler does not answer any more$"):
+        DaskTransport(Closed()).workers()

@@ -90,17 +90,20 @@ def test_loops_are_read_as_others_run_them(name: str, tmp_path: Path) -> None:
 
 
 ENDLESS = [*RECURRENT, node("Identity", ["going"], "more")]
+LATE = {"one": np.array(1), "end": np.array(101), "most": np.array(200)}
 BY_VALUE = [*RECURRENT, node("ReduceSum", ["next"], "t", keepdims=0), node("Less", ["t", "limit"], "more")]
 
 
 @pytest.mark.parametrize(
     ("proto", "words"),
     [
-        (loop(ENDLESS, SUM, most=None, going="more"), "too many branches or rounds"),
+        (loop(ENDLESS, SUM, most=None, going="more"), "a loop of too many rounds"),
+        (loop(RECURRENT, SUM, most=2001), "a loop of too many rounds"),
+        (loop([*RECURRENT, *UNTIL], SUM, going="more", stored=LATE), "too many branches or rounds"),
         (loop(BY_VALUE, SUM, going="more", stored={"limit": np.array(0.5, np.float32)}), "depends on the input"),
         (loop(RECURRENT, SUM, most=0), "never runs"),
     ],
-    ids=["endless", "by a value", "never"],
+    ids=["endless", "too often", "until too late", "by a value", "never"],
 )
 def test_loops_that_are_refused(
     proto: onnx.ModelProto, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -116,6 +116,18 @@ def test_jobs_share_the_cores_unless_threads_are_given(monkeypatch: pytest.Monke
     assert run_all(Runner(Options(timeout=10)), [easy("a")], jobs=2).results[0].settings["threads"] is None
 
 
+@pytest.mark.parametrize(("asked", "started"), [(3, 3), (8, 8), (9, 8), (1000, 8)])
+def test_no_more_threads_are_started_than_are_of_use(asked: int, started: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from eqspec.run import options as module
+
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    monkeypatch.setattr("eqspec.run.core.Settings", dict)
+    given = easy("a")
+    assert Options(threads=asked).settings(given)["threads"] == started  # type: ignore[index]
+    assert Options(threads=asked).chosen(given)["threads"] == asked, "workers of a cluster may have more cores"
+    assert "threads" not in Options().settings(given)  # type: ignore[operator]
+
+
 def test_nothing_to_do_and_nonsense() -> None:
     assert run_all(Runner(), []).results == []
     with pytest.raises(InputError, match="jobs = 0"):

@@ -37,8 +37,8 @@ EXACT = frozenset({
 _STEPS = frozenset({"Ceil", "Floor", "Round", "Sign"})
 _NOTHING = np.zeros(0, bool)
 """In place of an output that is left out."""
-_RUNTIME = 2.0**-20
-"""Of one more than a number: what is left for runtimes in front of a step."""
+IN_FRONT_OF_A_STEP = 2.0**-20
+"""Of one more than a number: the room on either side of it for what runtimes round in front of a step."""
 _RANDOM = ("Random", "Bernoulli", "Multinomial")
 _CONTROL = ("If", "Loop", "Scan", "SequenceMap", "Constant", "Optional")
 _FOLD = "fold the constants before exporting, for example with onnxsim"
@@ -106,7 +106,7 @@ def _of_steps(call: OperatorCall, x: Enclosure) -> Enclosure:
     Training for few bits leaves weights in a file that are rounded in the graph. A runtime rounds in front of the step,
     too, and a few units of float32 are left for it.
     """
-    slack = x.radius + _RUNTIME * (1.0 + np.abs(x.value))
+    slack = x.radius + IN_FRONT_OF_A_STEP * (1.0 + np.abs(x.value))
     below, above = (run(call.node, call.opset, [np.nextafter(x.value + s * slack, s * np.inf)])[0] for s in (-1, 1))
     if not np.isfinite(below).all() or (below != above).any():
         cause = "is computed of a constant that lies within rounding of a step"

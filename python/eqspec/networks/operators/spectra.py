@@ -21,6 +21,7 @@ from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import curves
+from eqspec.networks.operators.folding import IN_FRONT_OF_A_STEP
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import apply, axis_of
@@ -28,9 +29,9 @@ from eqspec.networks.operators.shapes import apply, axis_of
 _AGAIN = "export the model again"
 _LONGEST, _MOST = 1 << 14, 1 << 25
 """Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
-_MEL_SLACK = 2.0**-18
-"""Of one more than a corner: the room on either side of it for what runtimes round. It is four times that of
-`folding`, since logarithms and a power of ten in float32 stand in front of a corner."""
+_MEL_SLACK = 4 * IN_FRONT_OF_A_STEP
+"""Of one more than a corner: the room on either side of it for what runtimes round. It is four times that of other
+steps, since logarithms and a power of ten in float32 stand in front of a corner."""
 _TWO_PI = Enclosure(np.array(2 * np.pi), np.array(2.0**-50))
 """2 pi lies within 2^-51 of its float64."""
 

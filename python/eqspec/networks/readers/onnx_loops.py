@@ -16,6 +16,8 @@ from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
 from eqspec.networks.readers.onnx_bodies import AGAIN, body_of, own_names, stacked, written_out
 
+MOST_ROUNDS = 2_000
+"""Rounds that are written out, those of all loops of a graph and its branches together."""
 _DONE = "eqspec_rounds"
 """The attribute of a Loop that says how many rounds were done."""
 
@@ -40,6 +42,10 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
         raise UnreadableError("a body that does not fit the node", AGAIN)
     most, condition = _known(given[0]), _known(given[1])
     if (most is None or rounds < most) and condition in (None, 1):
+        if not rounds and (most is None or most > MOST_ROUNDS) and _goes_on(body):
+            raise UnreadableError(
+                "a loop of too many rounds", f"export the model with at most {MOST_ROUNDS}, or unroll the loop"
+            )
         return _round(node, body, rounds, number, carried)
     if not rounds and any(node.output[carried:]):
         raise UnreadableError("a loop that never runs, whose results are asked for", AGAIN)
@@ -51,6 +57,18 @@ def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset:
             names = node.input[2 + carried + place :: added] if added else []
             made += stacked(names, output, number, opset)
     return made
+
+
+def _goes_on(body: GraphProto) -> bool:
+    """Whether the body hands its condition on as it is, so that only the number of rounds ends the loop.
+
+    What all rounds give is handed on from each to the next, so a loop is not written out in vain: that takes seconds.
+    """
+    copies = {node.output[0]: node.input[0] for node in body.node if node.op_type == "Identity" and not node.domain}
+    name = body.output[0].name
+    while name in copies:
+        name = copies.pop(name)
+    return bool(name == body.input[1].name)
 
 
 def _known(value: Value | None) -> int | None:

@@ -71,7 +71,7 @@ MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, Memor
 """Errors that a node with impossible attributes or shapes may raise; they are reported as faults of that node."""
 
 
-MOST_BRANCHES = 2_000
+MOST_BRANCHES = onnx_loops.MOST_ROUNDS
 _MOST_WRITTEN_OUT = 100_000
 """The most nodes that may replace others in one graph: a loop in a loop multiplies them."""
 _LATE = ("Gelu", "LayerNormalization", "RMSNormalization")
