@@ -20,6 +20,16 @@ STANDARD = ("", "ai.onnx")
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 QUANTS = ("Quant", "IntQuant", "BipolarQuant")
 """Where the operators of QONNX are found, which onnx knows nothing of: `quantisers` looks at them itself."""
+MICROSOFT = "com.microsoft"
+_POOLED = {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"}
+OF_MICROSOFT: dict[str, set[str]] = {
+    "DequantizeLinear": {"axis"}, "QGemm": {"alpha", "transA", "transB"}, "QLinearAdd": set(),
+    "QLinearAveragePool": _POOLED, "QLinearConcat": {"axis"}, "QLinearGlobalAveragePool": {"channels_last"},
+    "QLinearLeakyRelu": {"alpha"}, "QLinearMul": set(), "QLinearSigmoid": set(), "QuantizeLinear": {"axis"},
+}  # fmt: skip
+"""Operators of onnxruntime that `on_levels` reads, which onnx knows nothing of either, and their attributes."""
+_TYPES = {"alpha": onnx.AttributeProto.FLOAT, "auto_pad": onnx.AttributeProto.STRING}
+_TYPES |= dict.fromkeys(("kernel_shape", "pads", "strides"), onnx.AttributeProto.INTS)
 STORED: dict[int, tuple[str, str]] = {
     TensorProto.FLOAT: ("<f4", "float_data"),
     TensorProto.DOUBLE: ("<f8", "double_data"),
@@ -53,6 +63,9 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
     for node in graph.node:
         if node.domain in QONNX and node.op_type in QUANTS and not node.overload:
             continue
+        if node.domain == MICROSOFT and node.op_type in OF_MICROSOFT and not node.overload:
+            _check_attributes(node)
+            continue
         if node.domain not in STANDARD or node.overload:
             raise Refused(f"the auditor does not read {node.op_type} {node.name!r} of {node.domain!r}")
         try:
@@ -60,6 +73,16 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
         except onnx.checker.ValidationError as error:
             raise Refused(f"{node.op_type} {node.name!r} is not as opset {opset} has it: {error}") from None
     return graph, opset
+
+
+def _check_attributes(node: onnx.NodeProto) -> None:
+    """Of an operator of onnxruntime: known, of the right type, and none of them twice."""
+    names = [a.name for a in node.attribute]
+    kinds = [_TYPES.get(a.name, onnx.AttributeProto.INT) == a.type and not a.ref_attr_name for a in node.attribute]
+    if not {*names} <= OF_MICROSOFT[node.op_type] or len({*names}) < len(names) or not all(kinds):
+        raise Refused(f"{node.op_type} {node.name!r} has other attributes than the auditor knows")
+    if len(node.output) != 1 or len(node.input) > (9 if node.op_type != "QLinearConcat" else limits.NODES):
+        raise Refused(f"{node.op_type} {node.name!r} has other inputs or outputs than the auditor knows")
 
 
 def _check_names(graph: onnx.GraphProto) -> None:

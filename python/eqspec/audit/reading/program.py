@@ -234,6 +234,11 @@ def real(operands: Sequence[Any], index: int) -> Operand:
     return found
 
 
+def optional(operands: Sequence[Any], index: int) -> Operand | None:
+    """The same of one that may be left out."""
+    return real(operands, index) if index < len(operands) and operands[index] is not None else None
+
+
 def constants(operands: Sequence[Any], index: int) -> Array:
     """Constants that are no integers."""
     found = real(operands, index)
