@@ -22,6 +22,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
+from ..opening import label
 from ..rounding import Array, Refused
 from . import (
     affine,
@@ -159,6 +160,8 @@ def run(
             raise Refused("its output is no quantiser's, and integers are dequantised")
         scale, zero = (np.array(one) for one in ends.output)
         return program.value(quantisers.dequantised(program, whole_, [scale, zero], {})), False, named
+    if isinstance(read(result), Levels):
+        program.said.append("its output holds integers of a quantiser: the claim is about these integers")
     if end is None or not end.is_over_all(computed(scores)):
         return computed(result), False, named
     if end.of == "all":
@@ -204,12 +207,27 @@ def _given(
             held = np.array(zero, np.dtype(STORED[kept][0]) if kept in STORED else np.float64)
             found[one.name] = quantisers.quantised(program, [taken, np.array(scale), held], {})
             continue
+        if kept in STORED and (kind := np.dtype(STORED[kept][0])).kind in "iu" and not program.kind.rounds:
+            found[one.name] = _integers(program, graph, one.name, taken, kind)
+            continue
         if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
             raise Refused("its inputs are of a type that the auditor does not read")
         found[one.name] = taken
     if integers:
         raise Refused("it has no input whose integers stand for real numbers")
     return found
+
+
+def _integers(program: Program, graph: onnx.GraphProto, name: str, x: Value, kind: np.dtype[Any]) -> Value | Levels:
+    """An input of integers: the nearest ones, or where they only become real numbers whatever stands for these."""
+    if all(node.op_type == "Cast" for node in graph.node if name in node.input):
+        return x
+    if kind not in quantisers.TYPES:
+        raise Refused("its inputs are integers of a type that the auditor does not read")
+    least, most = quantisers.TYPES[kind]
+    end = f"from {least} to {most}"
+    program.said.append(f"its input {label(name)} holds integers {end}: a number stands for the nearest, ties to even")
+    return quantisers.quantised(program, [x, np.ones(()), np.zeros((), kind)], {})
 
 
 def _composed(
