@@ -160,7 +160,7 @@ def run(
             raise Refused("its output is no quantiser's, and integers are dequantised")
         scale, zero = (np.array(one) for one in ends.output)
         return program.value(quantisers.dequantised(program, whole_, [scale, zero], {})), False, named
-    if isinstance(read(result), Levels):
+    if isinstance(values.get(result), Levels):
         program.said.append("its output holds integers of a quantiser: the claim is about these integers")
     if end is None or not end.is_over_all(computed(scores)):
         return computed(result), False, named
