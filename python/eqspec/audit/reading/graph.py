@@ -26,6 +26,7 @@ from ..opening import label
 from ..rounding import Array, Refused
 from . import (
     affine,
+    classic,
     einsum,
     formulas,
     integers,
@@ -40,7 +41,7 @@ from . import (
 )
 from .output import chosen, needed
 from .picking import PICKING, picked
-from .plain import QONNX, STORED, numbers_of, plain
+from .plain import CLASSIC, QONNX, STORED, numbers_of, plain
 from .program import Operand, Program, constants, optional, real
 from .quantisers import Levels
 from .resampling import is_resampling, resampled
@@ -100,6 +101,9 @@ def run(
             special = integers.computed(program, operator, operands, attributes)
         if special is not None:
             values[node.output[0]] = special
+            continue
+        if node.domain == CLASSIC:
+            values[node.output[0]] = classic.computed(program, node, opset, real(operands, 0), attributes)
             continue
         if is_resampling(operator, attributes):
             values[node.output[0]] = resampled(program, operator, opset, operands, attributes)

@@ -20,7 +20,7 @@ STANDARD = ("", "ai.onnx")
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 QUANTS = ("Quant", "IntQuant", "BipolarQuant")
 """Where the operators of QONNX are found, which onnx knows nothing of: `quantisers` looks at them itself."""
-MICROSOFT = "com.microsoft"
+CLASSIC, MICROSOFT = "ai.onnx.ml", "com.microsoft"
 _POOLED = {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"}
 OF_MICROSOFT: dict[str, set[str]] = {
     "DequantizeLinear": {"axis"}, "QGemm": {"alpha", "transA", "transB"}, "QLinearAdd": set(),
@@ -59,14 +59,17 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
         raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")
     _check_names(graph)
     context = onnx.checker.C.CheckerContext()
+    versions = {o.version for o in model.opset_import if o.domain == CLASSIC}
     context.ir_version, context.opset_imports = model.ir_version, dict.fromkeys(STANDARD, opset)
+    if len(versions) == 1:
+        context.opset_imports = {**context.opset_imports, CLASSIC: versions.pop()}
     for node in graph.node:
         if node.domain in QONNX and node.op_type in QUANTS and not node.overload:
             continue
         if node.domain == MICROSOFT and node.op_type in OF_MICROSOFT and not node.overload:
             _check_attributes(node)
             continue
-        if node.domain not in STANDARD or node.overload:
+        if node.domain not in (*STANDARD, CLASSIC) or node.overload:
             raise Refused(f"the auditor does not read {node.op_type} {node.name!r} of {node.domain!r}")
         try:
             onnx.checker.check_node(node, context)
