@@ -72,7 +72,8 @@ def test_numbers_are_those_of_onnxruntime(norm: str | None) -> None:
 def test_exports_have_certificates(dictionary: bool, tmp_path: Path) -> None:
     """Also where probabilities are a dictionary by class; the Softmax is set aside as the task says."""
     pair = []
-    for name, changed in (("one", {}), ("other", {"offset": [0.25, -0.5, 1.0625]})):
+    moved: dict[str, Any] = {"offset": [0.25, -0.5, 1.0625]}
+    for name, changed in (("one", {}), ("other", moved)):
         path = tmp_path / f"{name}.onnx"
         path.write_bytes(pipeline(1, dictionary=dictionary, **changed).SerializeToString())
         pair.append(read_network(path))
