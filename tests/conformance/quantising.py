@@ -46,6 +46,12 @@ def _integers(g: Builder, kind: Any, shape: Sequence[int]) -> AnyArray:
     return np.asarray(numbers, kind)
 
 
+def _weights(g: Builder, kind: Any, shape: Sequence[int]) -> AnyArray:
+    """Integers of a type, signed ones of 7 bits: onnxruntime cuts off products of larger ones on some processors."""
+    numbers = _integers(g, kind, shape)
+    return numbers // 2 if kind is np.int8 else numbers
+
+
 def _types(g: Builder) -> list[Any]:
     return [*_BYTES, np.int16, np.uint16] if g.opset >= 21 else [*_BYTES]
 
@@ -143,7 +149,7 @@ def matmul_integer(g: Builder) -> None:
     if levels.sample is None or named:
         g.finished = levels.sample is None
         return None
-    matrix = g.constant(_integers(g, second, shape))
+    matrix = g.constant(_weights(g, second, shape))
     given: list[Value | None] = [levels, matrix]
     if g.chance(0.7):
         given.append(zero if g.chance(0.7) else None)
@@ -165,7 +171,7 @@ def dynamic(g: Builder) -> None:
     wide = add(g, "Concat", [row, g.constant(np.array([[low, low + 31.875]], np.float32))], axis=1)[0]
     levels, scale, zero = (_hidden(g, v) for v in add(g, "DynamicQuantizeLinear", [wide], 3))
     kind = g.one(_BYTES)
-    given: list[Value | None] = [levels, g.constant(_integers(g, kind, (size + 2, g.whole(1, 3)))), zero]
+    given: list[Value | None] = [levels, g.constant(_weights(g, kind, (size + 2, g.whole(1, 3)))), zero]
     if g.chance(0.5):
         given.append(_zero(g, kind))
     sums = _hidden(g, add(g, "MatMulInteger", given)[0])
@@ -185,7 +191,7 @@ def qlinear_matmul(g: Builder) -> None:
         return None
     other = kind if g.chance(0.7) else g.one(_BYTES)
     along = shape[1:] if g.chance(0.3) else ()
-    matrix = [g.constant(_integers(g, other, shape)), _scale(g, along), _zero(g, other, along)]
+    matrix = [g.constant(_weights(g, other, shape)), _scale(g, along), _zero(g, other, along)]
     _as_floats(g, add(g, "QLinearMatMul", [levels, scale, zero, *matrix, _scale(g), _zero(g, kind)])[0])
     return None
 
@@ -225,7 +231,7 @@ def conv_integer(g: Builder) -> None:
         return
     shape, attributes = _windows(g, levels.sample)
     kind = np.uint8 if g.chance(0.5) else np.int8
-    given: list[Value | None] = [levels, g.constant(_integers(g, kind, shape))]
+    given: list[Value | None] = [levels, g.constant(_weights(g, kind, shape))]
     if g.chance(0.7):
         given.append(zero)
         if g.chance(0.5):
@@ -243,7 +249,7 @@ def qlinear_conv(g: Builder) -> None:
     shape, attributes = _windows(g, levels.sample)
     other = np.int8 if kind is np.int8 or g.chance(0.5) else np.uint8
     along = shape[:1] if g.chance(0.3) else ()
-    weights = [g.constant(_integers(g, other, shape)), _scale(g, along), g.constant(np.zeros(along, other))]
+    weights = [g.constant(_weights(g, other, shape)), _scale(g, along), g.constant(np.zeros(along, other))]
     bias = [g.constant(_integers(g, np.int32, shape[:1]))] if g.chance(0.5) else []
     given = [levels, scale, zero, *weights, _scale(g), _zero(g, kind), *bias]
     _as_floats(g, add(g, "QLinearConv", given, **attributes)[0])

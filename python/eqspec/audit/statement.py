@@ -72,7 +72,7 @@ def audited(
         softmax = "; it ends in a Softmax, and its outputs here are what goes into that" if file.softmax else ""
         output = "" if file.named is None else f", of its outputs {label(file.named)}"
         said.append((role, f"{label(file.path, 500)}{output}, given {given} inputs{softmax}"))
-        said += [(role, text) for text in _ends(asked[role])]
+        said += [(role, text) for text in (*_ends(asked[role]), *file.said)]
         said.append(("sha256", asked[role]["sha256"]))
     if asked["reference"]["sha256"] == asked["candidate"]["sha256"]:
         said.append(("note", "the reference and the candidate are the same file"))

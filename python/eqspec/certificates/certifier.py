@@ -7,6 +7,7 @@ search does.
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 import threading
 from collections import Counter
@@ -15,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from time import time
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -28,6 +30,10 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 
 SUFFIX = ".eqcert"
+RECORDS = ".record-"
+"""How the name of a run's own folder begins, in which its searches keep their records."""
+ABANDONED = 86400.0
+"""Seconds without a change after which such a folder, or a part of a certificate, is one of a run that was killed."""
 
 
 TaskName: TypeAlias = tuple[str, str]
@@ -54,7 +60,8 @@ class Certifier:
         self._count = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._temporary = tempfile.TemporaryDirectory(dir=folder, prefix=".record-")
+            _sweep(folder)
+            self._temporary = tempfile.TemporaryDirectory(dir=folder, prefix=RECORDS)
         except OSError as error:
             raise unwritten(folder, error, "; name another folder for certificates") from None
 
@@ -138,3 +145,15 @@ class Certifier:
         while path in taken:
             path, number = self.folder / f"{stem}-{number}{SUFFIX}", number + 1
         return path
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed runs have left in the folder: records, which may be large, and parts of certificates."""
+    before = time() - ABANDONED
+    for path in [*folder.glob(f"{RECORDS}*"), *folder.glob(f"*{SUFFIX}.*.part")]:
+        with suppress(OSError):
+            if path.is_symlink():
+                continue
+            inner = [*path.iterdir()] if path.is_dir() else []
+            if max(one.lstat().st_mtime for one in (path, *inner)) < before:
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -284,9 +284,8 @@ REFUSED: dict[str, tuple[Callable[[Chain], object], str]] = {
     "truncation": (lambda c: c.then("Trunc", *[real(1.0)] * 4, domain=QONNX), "does not read"),
     "integers that are added": (
         lambda c: c.then("QuantizeLinear", real(1.0), np.array(0, np.int8)).then("Add", np.array(1, np.int8)),
-        "DequantizeLinear alone",
+        "does not read Add",
     ),
-    "integers at the end": (lambda c: c.then("QuantizeLinear", real(1.0), np.array(0, np.int8)), "alone"),
     "three scales for two": (lambda c: c.then("QuantizeLinear", real(1, 2, 3), np.zeros(3, np.int8)), "along its axis"),
     "real numbers dequantised": (lambda c: c.then("DequantizeLinear", real(1.0)), "no integer"),
 }

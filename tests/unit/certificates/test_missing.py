@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from time import time
 from typing import Any
 
 import onnx
@@ -55,6 +57,26 @@ def test_a_full_disk_leaves_no_certificate_and_no_part(
     assert "No space left" in made.reason
     assert (result.certificate, result.uncertified) == (None, made.reason)
     assert made_in(tmp_path) == []
+
+
+def test_what_killed_runs_left_is_swept_up_after_a_day(tmp_path: Path) -> None:
+    """Records of a search that still grows stay, and so does whatever a run did not make."""
+    day_old, now = time() - 1.5 * 86400, time()
+    kept = {".record-live", "half.eqcert.0f.part", "half.eqcert", "other.part", ".record-link"}
+    for name, then, grown in ((".record-dead", day_old, day_old), (".record-live", day_old, now)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1").write_bytes(b"record")
+        os.utime(tmp_path / name / "1", (grown, grown))
+        os.utime(tmp_path / name, (then, then))
+    for name, then in (("old.eqcert.0e.part", day_old), ("half.eqcert.0f.part", now), ("half.eqcert", day_old)):
+        (tmp_path / name).write_bytes(b"part")
+        os.utime(tmp_path / name, (then, then))
+    (tmp_path / "other.part").touch()
+    os.utime(tmp_path / "other.part", (day_old, day_old))
+    (tmp_path / ".record-link").symlink_to(tmp_path / ".record-live")
+    with Certifier(tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == kept
 
 
 def test_two_runs_at_once_do_not_write_into_each_other(

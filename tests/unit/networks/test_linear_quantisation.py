@@ -499,3 +499,18 @@ def test_sums_of_products_of_two_values_stay_within_32_bits(tmp_path: Path) -> N
     with pytest.raises(NetworkError, match="32 bits do not hold that"):
         read_network(save(tmp_path, build(nodes, constants, [1, 40_000])))
     agrees(tmp_path, build(nodes, constants, [1, 40]), grid(np.random.default_rng(3), [1, 40]))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_sums_of_products_with_a_vector_stay_within_32_bits(tmp_path: Path, stored: bool) -> None:
+    """All entries of a vector are in one sum."""
+    front, flat = node("QuantizeLinear", ["x", "o", "i"], "q"), node("Reshape", ["q", "n"], "v")
+    nodes = [front, flat, node("MatMulInteger", ["q", "w" if stored else "v"], "c"), node("Cast", ["c"], "y", to=1)]
+    for size in (40_000, 30_000):
+        constants: Constants = {"o": np.float32(1), "i": np.uint8(0), "n": np.array([-1])}
+        file = save(tmp_path, build(nodes, constants | {"w": np.full(size, 255, np.uint8)}, [1, size]))
+        if size == 40_000:
+            with pytest.raises(NetworkError, match="32 bits do not hold that"):
+                read_network(file)
+        else:
+            assert read_network(file).input_size == size

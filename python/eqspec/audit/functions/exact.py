@@ -1,7 +1,8 @@
 """Functions of exact numbers: between which rationals f(x) lies for x between two rationals.
 
-Linear pieces and levels of quantisers are exact. A smooth function is evaluated in the middle, in floats whose rounding
-is counted, and grows from there by at most its largest slope. Refused where a function is not defined, or jumps.
+Linear pieces, levels of quantisers, and squares of numbers with few digits are exact. A smooth function is evaluated in
+the middle, in floats whose rounding is counted, and grows from there by at most its largest slope. Refused where a
+function is not defined, or jumps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from .by_name import shape
 from .curve import BENT, Curve, Curves
 from .levels import level
 from .shape import LINEAR, Shape
+
+SHORT = 256
+"""Bits of denominators of which squares are exact, as products of levels are that decide on a tie; of longer ones
+digits would double from square to square."""
 
 
 def behind(curves: Curves, low: Array, high: Array) -> tuple[Array, Array]:
@@ -33,6 +38,9 @@ def _between(curve: Curve, low: Fraction, high: Fraction) -> tuple[Fraction, Fra
     ends = np.array([float_below(low)]), np.array([float_above(high)])
     if curve.name == "floor":
         return Fraction(low // 1), Fraction(high // 1)
+    if curve.name == "square" and max(x.denominator.bit_length() for x in (low, high)) <= SHORT:
+        squares = low * low, high * high
+        return Fraction(0) if low < 0 < high else min(squares), max(squares)
     lines = [p for p in one.pieces if p.kind == LINEAR]
     if len(lines) == len(one.pieces):
         return _linear(one, low, high)

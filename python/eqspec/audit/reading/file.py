@@ -50,8 +50,13 @@ class File:
         """The output that is read, where the task names it or the file has several."""
         return self.reading()[2]
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Sentences about integers that it takes or gives."""
+        return self.reading()[3]
+
     @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
-    def reading(self) -> tuple[list[Step], bool, str | None]:
+    def reading(self) -> tuple[list[Step], bool, str | None, tuple[str, ...]]:
         """All of it together."""
         try:
             return self._read()
@@ -74,7 +79,7 @@ class File:
     def _text(self) -> bool:
         return self.path.lower().endswith(".nnet")
 
-    def _read(self) -> tuple[list[Step], bool, str | None]:
+    def _read(self) -> tuple[list[Step], bool, str | None, tuple[str, ...]]:
         program, n = Program(self.kind, self.sizes), len(self.scale)
         rows, parts = np.arange(n), list(program.units(INPUTS, (n,)).parts)
         if any(c != 1 for c in self.scale) or any(self.shift):
@@ -94,7 +99,7 @@ class File:
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
         program.step(program.scaled(result, np.array(-1.0)) if self.negated else result)
-        return read_ones(program.steps), softmax, named
+        return read_ones(program.steps), softmax, named, tuple(program.said)
 
 
 def read_ones(steps: list[Step]) -> list[Step]:

@@ -1,9 +1,10 @@
 """Networks as ONNX: what every operator does to values that are sums over units, and to constants.
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
-(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), quantisers, Dropout as
-it is in inference; recurrent cells (`recurrent`); a Softmax at the end is set aside (`softmax_tail`). Integers are
-places, sizes and axes, which may be computed of constants (`integers`), and what quantisers make of numbers.
+(`affine`), what is piecewise linear or looks at windows (`windowed`), functions of one variable and products (`unary`),
+quantisers, Dropout as it is in inference; recurrent cells (`recurrent`); a Softmax at the end is set aside
+(`softmax_tail`). Integers are places, sizes and axes, which may be computed of constants (`integers`), and what
+quantisers make of numbers, on which other operators work (`on_levels`).
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
 counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the
@@ -21,19 +22,32 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from ..functions import BENT
+from ..opening import label
 from ..rounding import Array, Refused
-from . import affine, bends, einsum, formulas, integers, masks, quantisers, recurrent, statistics, truth, unary
-from .number import Number
+from . import (
+    affine,
+    classic,
+    einsum,
+    formulas,
+    integers,
+    masks,
+    on_levels,
+    quantisers,
+    recurrent,
+    statistics,
+    truth,
+    unary,
+    windowed,
+)
 from .output import chosen, needed
 from .picking import PICKING, picked
-from .plain import QONNX, STORED, numbers_of, plain
-from .program import Operand, Program, constants, real
+from .plain import CLASSIC, QONNX, STORED, numbers_of, plain
+from .program import Operand, Program, constants, optional, real
+from .quantisers import Levels
 from .resampling import is_resampling, resampled
-from .shape_operators import MOVING, moved, reduced, whole
+from .shape_operators import MOVING, moved, whole
 from .softmax_tail import tail
 from .value import Value
-from .windows import AROUND, windows
 
 FLOATS: dict[int, type[np.floating[Any]]] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
 WHOLE: dict[int, Any] = {TensorProto.BOOL: bool, TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
@@ -61,8 +75,6 @@ def run(
         return array.astype(np.float64)
 
     def read(name: str) -> Any:
-        if name in levels:
-            raise Refused(f"the integers of the quantiser that makes {name!r} are read by DequantizeLinear alone")
         if name and name not in values:
             if name not in tensors:
                 raise Refused(f"nothing before it makes {name!r}")
@@ -70,33 +82,31 @@ def run(
         return values[name] if name else None
 
     def computed(name: str) -> Value:
-        return program.value(real([read(name)], 0))
+        found = read(name)
+        return program.value(found.integers(program) if isinstance(found, Levels) else real([found], 0))
 
     def set_aside() -> bool:  # a Softmax of constants is one number of each, as any operator on constants
-        return end is not None and isinstance(read(scores), Value) and end.is_over_all(computed(scores))
+        return end is not None and isinstance(read(scores), Value | Levels) and end.is_over_all(computed(scores))
 
     result = chosen(graph, output)
     end, named = tail(graph, opset, result), result if output or len(graph.output) > 1 else None
     scores = result if end is None else end.scores
-    levels: dict[str, quantisers.Levels] = {}
-    values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), levels, ends)
-    for node in _making(
-        graph,
-        scores,
-        result,
-        set_aside,
-    ):
+    values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), ends)
+    for node in _making(graph, scores, result, set_aside):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        if operator == "DequantizeLinear" and node.input[0] in levels:
-            more = [read(name) for name in node.input[1:]]
-            values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], more, attributes)
-            continue
         operands = [read(name) for name in node.input]
+        if on_levels.is_read(node, operands):
+            several = on_levels.computed(program, node, opset, operands, attributes)
+            values.update(zip(node.output, several, strict=True))
+            continue
         special: Any = masks.computed(program, operator, opset, operands, attributes)
         if special is None and operator in integers.OPERATORS:
             special = integers.computed(program, operator, operands, attributes)
         if special is not None:
             values[node.output[0]] = special
+            continue
+        if node.domain == CLASSIC:
+            values[node.output[0]] = classic.computed(program, node, opset, real(operands, 0), attributes)
             continue
         if is_resampling(operator, attributes):
             values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
@@ -111,10 +121,9 @@ def run(
         if len(node.output) != 1 and operator not in ("Dropout", "MaxPool"):  # whose others are left alone
             raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
         if operator == "QuantizeLinear":
-            levels[node.output[0]] = quantisers.quantised(program, operands, attributes)
-            continue
-        if operator == "DequantizeLinear":
-            done: Operand = quantisers.dequantised(program, operands[0], operands[1:], attributes)
+            done: Operand | Levels = quantisers.quantised(program, operands, attributes)
+        elif operator == "DequantizeLinear":
+            done = quantisers.dequantised(program, operands[0], operands[1:], attributes)
         elif node.domain in QONNX:
             done = quantisers.computed(program, node, operands, attributes)
         elif operator == "Constant" and set(attributes) == {"value"}:
@@ -145,19 +154,21 @@ def run(
         elif operator == "MatMul":
             done = affine.product(program, real(operands, 0), real(operands, 1))
         elif operator == "Gemm":
-            done = affine.gemm(program, real(operands, 0), real(operands, 1), _third(operands), attributes)
+            done = affine.gemm(program, real(operands, 0), real(operands, 1), optional(operands, 2), attributes)
         elif operator == "BatchNormalization":
             done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
-        elif operator in _OTHERS:
-            done = _other(program, operator, opset, operands, attributes)
+        elif operator in windowed.OPERATORS:
+            done = windowed.computed(program, operator, opset, operands, attributes)
         else:
             raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
     if ends is not None and ends.output is not None:
-        if result not in levels:
+        if not isinstance(whole_ := values.get(result), Levels):
             raise Refused("its output is no quantiser's, and integers are dequantised")
         scale, zero = (np.array(one) for one in ends.output)
-        return program.value(quantisers.dequantised(program, levels[result], [scale, zero], {})), False, named
+        return program.value(quantisers.dequantised(program, whole_, [scale, zero], {})), False, named
+    if isinstance(values.get(result), Levels):
+        program.said.append("its output holds integers of a quantiser: the claim is about these integers")
     if end is None or not end.is_over_all(computed(scores)):
         return computed(result), False, named
     if end.of == "all":
@@ -180,12 +191,11 @@ def _given(
     graph: onnx.GraphProto,
     tensors: Mapping[str, onnx.TensorProto],
     needed: Set[str],
-    levels: dict[str, quantisers.Levels],
     ends: quantisers.Ends | None,
 ) -> dict[str, Any]:
     """The inputs that the output needs, or the first one: parts of one vector, one behind the other.
 
-    Those whose integers stand for real numbers become `levels`.
+    Those whose integers stand for real numbers are the levels of these.
     """
     integers = {name: (scale, zero) for name, scale, zero in ends.inputs} if ends else {}
     inputs = [i for i in graph.input if i.name not in tensors]
@@ -202,7 +212,10 @@ def _given(
         if one.name in integers:
             scale, zero = integers.pop(one.name)
             held = np.array(zero, np.dtype(STORED[kept][0]) if kept in STORED else np.float64)
-            levels[one.name] = quantisers.quantised(program, [taken, np.array(scale), held], {})
+            found[one.name] = quantisers.quantised(program, [taken, np.array(scale), held], {})
+            continue
+        if kept in STORED and (kind := np.dtype(STORED[kept][0])).kind in "iu" and not program.kind.rounds:
+            found[one.name] = _integers(program, graph, one.name, taken, kind)
             continue
         if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
             raise Refused("its inputs are of a type that the auditor does not read")
@@ -212,8 +225,16 @@ def _given(
     return found
 
 
-def _third(operands: Sequence[Operand | None]) -> Operand | None:
-    return real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
+def _integers(program: Program, graph: onnx.GraphProto, name: str, x: Value, kind: np.dtype[Any]) -> Value | Levels:
+    """An input of integers: the nearest ones, or where they only become real numbers whatever stands for these."""
+    if all(node.op_type == "Cast" for node in graph.node if name in node.input):
+        return x
+    if kind not in quantisers.TYPES:
+        raise Refused("its inputs are integers of a type that the auditor does not read")
+    least, most = quantisers.TYPES[kind]
+    end = f"from {least} to {most}"
+    program.said.append(f"its input {label(name)} holds integers {end}: a number stands for the nearest, ties to even")
+    return quantisers.quantised(program, [x, np.ones(()), np.zeros((), kind)], {})
 
 
 def _composed(
@@ -250,69 +271,8 @@ def _composed(
     if operator == "CumSum":
         return affine.accumulated(program, first, operands[1], attributes)
     if operator == "ConvTranspose":
-        return affine.transposed(program, first, constants(operands, 1), _third(operands), attributes)
+        return affine.transposed(program, first, constants(operands, 1), optional(operands, 2), attributes)
     return None
-
-
-_POOLS = {"AveragePool", "MaxPool"}
-_GLOBAL = {"GlobalAveragePool": "AveragePool", "GlobalMaxPool": "MaxPool"}
-_REDUCED = {"ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"}
-_BENDS = {"Abs", "Clip", "HardSigmoid", "LeakyRelu", "Max", "Min", "PRelu", "Relu"}
-_OTHERS = {"Conv", *_POOLS, *_GLOBAL, *_REDUCED, *_BENDS}
-
-
-def _other(
-    program: Program, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
-) -> Operand:
-    if operator in ("Max", "Min"):
-        every = [real(operands, i) for i in range(len(operands))]
-        if not any(isinstance(one, Value) for one in every):
-            raise Refused(f"a {operator} of constants")
-        every.sort(key=lambda one: not isinstance(one, Value))  # a value is there from the first comparison on
-        return bends.extremes(program, every, operator == "Min")
-    given = real(operands, 0)
-    if operator in ("Relu", "Abs") and not isinstance(given, Value) and given.dtype != object:
-        return np.maximum(given, 0.0) if operator == "Relu" else np.abs(given)
-    x = program.value(given)
-    if operator == "Conv":
-        return affine.convolved(program, x, constants(operands, 1), _third(operands), attributes)
-    if operator == "Relu":
-        return program.step(x, BENT)
-    if operator == "LeakyRelu":
-        return bends.leaky(program, x, np.array(attributes.get("alpha", float(np.float32(0.01)))))
-    if operator == "PRelu":
-        slope = constants(operands, 1)
-        if np.broadcast_shapes(x.shape, slope.shape) != x.shape:
-            raise Refused("slopes of more entries than their value")
-        return bends.leaky(program, x, slope)
-    if operator == "Abs":
-        return bends.absolute(program, x)
-    if operator == "HardSigmoid":
-        rise, shift = (float(attributes.get(n, np.float32(v))) for n, v in (("alpha", 0.2), ("beta", 0.5)))
-        return bends.clipped(program, program.added(program.scaled(x, np.array(rise)), np.array(shift)), 0.0, 1.0)
-    if operator == "Clip":
-        ends = [attributes.get("min", -np.inf), attributes.get("max", np.inf)]
-        for i in range(1, len(operands)):
-            if operands[i] is not None:
-                (ends[i - 1],) = constants(operands, i).ravel()
-        if any(isinstance(end, Number) for end in ends):
-            raise Refused("a Clip between numbers that are computed")
-        return bends.clipped(program, x, *map(float, ends))
-    if operator in _REDUCED:
-        taps = reduced(x, operator, opset, operands, attributes)
-    else:
-        if len(x.shape) < 3:
-            raise Refused("a pooling without axes of space")
-        kernel = list(x.shape[2:]) if operator in _GLOBAL else attributes["kernel_shape"]
-        seen, beyond = windows(x.places, kernel, {n: v for n, v in attributes.items() if n in AROUND}, pooling=True)
-        taps = seen.reshape(*seen.shape[: -len(kernel)], -1)
-        if attributes.get("count_include_pad") and beyond.any():
-            raise Refused("an average over windows that reach beyond the padding, which runtimes count in two ways")
-    program.effort.name(*taps.shape)
-    if operator in ("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"):
-        return bends.extreme(program, x, taps, operator == "ReduceMin")
-    padded = attributes.get("count_include_pad") or operator == "ReduceSum"
-    return affine.averaged(program, x, taps, bool(padded), operator == "ReduceSum")
 
 
 def _cast(x: Operand, program: Program, to: int) -> Operand:

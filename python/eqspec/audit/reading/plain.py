@@ -20,6 +20,16 @@ STANDARD = ("", "ai.onnx")
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 QUANTS = ("Quant", "IntQuant", "BipolarQuant")
 """Where the operators of QONNX are found, which onnx knows nothing of: `quantisers` looks at them itself."""
+CLASSIC, MICROSOFT = "ai.onnx.ml", "com.microsoft"
+_POOLED = {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"}
+OF_MICROSOFT: dict[str, set[str]] = {
+    "DequantizeLinear": {"axis"}, "QGemm": {"alpha", "transA", "transB"}, "QLinearAdd": set(),
+    "QLinearAveragePool": _POOLED, "QLinearConcat": {"axis"}, "QLinearGlobalAveragePool": {"channels_last"},
+    "QLinearLeakyRelu": {"alpha"}, "QLinearMul": set(), "QLinearSigmoid": set(), "QuantizeLinear": {"axis"},
+}  # fmt: skip
+"""Operators of onnxruntime that `on_levels` reads, which onnx knows nothing of either, and their attributes."""
+_TYPES = {"alpha": onnx.AttributeProto.FLOAT, "auto_pad": onnx.AttributeProto.STRING}
+_TYPES |= dict.fromkeys(("kernel_shape", "pads", "strides"), onnx.AttributeProto.INTS)
 STORED: dict[int, tuple[str, str]] = {
     TensorProto.FLOAT: ("<f4", "float_data"),
     TensorProto.DOUBLE: ("<f8", "double_data"),
@@ -49,11 +59,17 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
         raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")
     _check_names(graph)
     context = onnx.checker.C.CheckerContext()
+    versions = {o.version for o in model.opset_import if o.domain == CLASSIC}
     context.ir_version, context.opset_imports = model.ir_version, dict.fromkeys(STANDARD, opset)
+    if len(versions) == 1:
+        context.opset_imports = {**context.opset_imports, CLASSIC: versions.pop()}
     for node in graph.node:
         if node.domain in QONNX and node.op_type in QUANTS and not node.overload:
             continue
-        if node.domain not in STANDARD or node.overload:
+        if node.domain == MICROSOFT and node.op_type in OF_MICROSOFT and not node.overload:
+            _check_attributes(node)
+            continue
+        if node.domain not in (*STANDARD, CLASSIC) or node.overload:
             raise Refused(f"the auditor does not read {node.op_type} {node.name!r} of {node.domain!r}")
         try:
             onnx.checker.check_node(node, context)
@@ -63,6 +79,16 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
         if unknown:  # which onnx's checker lets LayerNormalization have
             raise Refused(f"{node.op_type} {node.name!r} has attributes that opset {opset} does not know: {unknown}")
     return graph, opset
+
+
+def _check_attributes(node: onnx.NodeProto) -> None:
+    """Of an operator of onnxruntime: known, of the right type, and none of them twice."""
+    names = [a.name for a in node.attribute]
+    kinds = [_TYPES.get(a.name, onnx.AttributeProto.INT) == a.type and not a.ref_attr_name for a in node.attribute]
+    if not {*names} <= OF_MICROSOFT[node.op_type] or len({*names}) < len(names) or not all(kinds):
+        raise Refused(f"{node.op_type} {node.name!r} has other attributes than the auditor knows")
+    if len(node.output) != 1 or len(node.input) > (9 if node.op_type != "QLinearConcat" else limits.NODES):
+        raise Refused(f"{node.op_type} {node.name!r} has other inputs or outputs than the auditor knows")
 
 
 def _check_names(graph: onnx.GraphProto) -> None:

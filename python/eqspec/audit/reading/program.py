@@ -35,12 +35,15 @@ class Step:
 
 
 class Program:
-    """`steps` so far. Inputs and units are at most `sizes` by their sources; where nothing can overflow, 0."""
+    """`steps` so far, and what is `said` about their ends.
+
+    Inputs and units are at most `sizes` by their sources; where nothing can overflow, 0.
+    """
 
     def __init__(self, kind: type[Number], sizes: Sequence[float]) -> None:
         self.kind, self.effort, self.steps = kind, Effort(kind), list[Step]()
         self.sizes = {INPUTS: np.array(sizes), CONSTANT: np.ones(1)}
-        self._named, self.asked = 0, list[Value]()
+        self._named, self.asked, self.said = 0, list[Value](), list[str]()
 
     def units(self, source: int, shape: tuple[int, ...]) -> Value:
         """What a source gives, which is computed: as it is, but for what an underflow may lose of its products."""
@@ -232,6 +235,11 @@ def real(operands: Sequence[Any], index: int) -> Operand:
     if not (isinstance(found, Value) or (isinstance(found, np.ndarray) and found.dtype.kind in "fO")):
         raise Refused("integers are only read as places, sizes and axes, and minus infinity in front of a Softmax")
     return found
+
+
+def optional(operands: Sequence[Any], index: int) -> Operand | None:
+    """The same of one that may be left out."""
+    return real(operands, index) if index < len(operands) and operands[index] is not None else None
 
 
 def constants(operands: Sequence[Any], index: int) -> Array:

@@ -39,10 +39,23 @@ MOST_BITS = 50
 
 @dataclass(frozen=True)
 class Levels:
-    """Integers `value` + `shift`, an array in the shape of the value."""
+    """Integers `value` + `shift`, an array in the shape of the value, of a type that holds all of them."""
 
     value: Operand
     shift: Array
+    kind: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the tensor."""
+        return self.value.shape
+
+    def integers(self, program: Program, less: Array | float = 0.0) -> Operand:
+        """Themselves as real numbers, less something else."""
+        more = self.shift - less
+        if isinstance(self.value, Value):
+            return program.added(self.value, more) if more.any() else self.value
+        return program.effort.done(np.add, self.value, more) if self.value.dtype == object else self.value + more
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
     scale, *rest = (_constants(operand, x.shape) for operand in operands[1:])
     if node.op_type == "BipolarQuant":
         ends, rounding, half = (np.zeros(x.shape), np.ones(x.shape)), FLOOR, np.full(x.shape, 0.5)
-        return _meant(program, _rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
+        return meant(program, _rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
     zero, bits = rest
     signed, narrow = given.get("signed", 1), given.get("narrow", 1)
     mode = given.get("rounding_mode", b"ROUND").decode("utf-8", "replace").upper()
@@ -82,20 +95,23 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
         ends = -(2.0 ** (bits - 1)) + narrow, 2.0 ** (bits - 1) - 1.0
     else:
         ends = np.zeros(x.shape), 2.0**bits - 1.0 - narrow
-    return _meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
+    return meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
 
 
-def quantised(program: Program, operands: Sequence[Operand | None], given: Mapping[str, Any]) -> Levels:
-    """QuantizeLinear of a value, or of constants."""
+def quantised(
+    program: Program, operands: Sequence[Operand | None], given: Mapping[str, Any], inside: bool = False
+) -> Levels:
+    """QuantizeLinear of a value, or of constants; with the zero point `inside` of the rounding, which ties feel."""
     if any(given[name] for name in given.keys() - {"axis", "saturate"}):
         raise Refused("a QuantizeLinear with attributes that the auditor does not read")
     x = _first(operands)
     zero = operands[2] if len(operands) > 2 and operands[2] is not None else np.zeros((), np.uint8)
     if isinstance(zero, Value) or zero.dtype not in TYPES:
         raise Refused("a QuantizeLinear to a type that the auditor does not read")
-    scale, shift = _along(operands[1], x.shape, given), _along(zero, x.shape, given)
-    low, high = (end - shift for end in TYPES[zero.dtype])
-    return Levels(_rounded(program, x, scale, np.zeros(x.shape), (low, high), HALF_EVEN), shift)
+    scale, shift = along(operands[1], x.shape, given), along(zero, x.shape, given)
+    within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
+    low, high = (end - behind for end in TYPES[zero.dtype])
+    return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
 
 
 def dequantised(
@@ -106,10 +122,10 @@ def dequantised(
         raise Refused("a DequantizeLinear with attributes that the auditor does not read")
     if x is None or isinstance(x, Value) or (isinstance(x, np.ndarray) and x.dtype not in STORED):
         raise Refused("a DequantizeLinear of what is no integer")
-    made = x if isinstance(x, Levels) else Levels(x.astype(np.float64), np.zeros(x.shape))
+    made = x if isinstance(x, Levels) else Levels(x.astype(np.float64), np.zeros(x.shape), x.dtype)
     zero = constants[1] if len(constants) > 1 and constants[1] is not None else np.zeros((), np.uint8)
-    scale, base = (_along(one, made.value.shape, given) for one in (constants[0], zero))
-    return _meant(program, made.value, scale, base - made.shift)
+    scale, base = (along(one, made.shape, given) for one in (constants[0], zero))
+    return meant(program, made.value, scale, base - made.shift)
 
 
 def _first(operands: Sequence[Operand | None]) -> Operand:
@@ -126,7 +142,7 @@ def _constants(operand: Operand | None, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(operand.astype(np.float64), shape)
 
 
-def _along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, Any]) -> Array:
+def along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, Any]) -> Array:
     """Parameters of ONNX: one for all, or one for each place along an axis."""
     if not isinstance(operand, np.ndarray):
         raise Refused("a quantiser whose parameters are computed")
@@ -167,18 +183,18 @@ def _exactly(number: Any) -> Fraction:
     return number.c
 
 
-def _meant(program: Program, levels: Operand, unit: Array, base: Array) -> Operand:
+def meant(program: Program, levels: Operand, unit: Array, base: Array) -> Operand:
     """unit (k - base), exactly."""
     if not (np.isfinite(unit).all() and (unit > 0.0).all() and np.isfinite(base).all()):
         raise Refused("a scale that is not positive, or a zero point that is no number")
     if isinstance(levels, Value):
         value = program.scaled(levels, unit)
-        return program.added(value, _product(program, unit, -base)) if base.any() else value
-    return _product(program, unit, program.effort.done(np.subtract, levels, base) if base.any() else levels)
+        return program.added(value, product(program, unit, -base)) if base.any() else value
+    return product(program, unit, program.effort.done(np.subtract, levels, base) if base.any() else levels)
 
 
-def _product(program: Program, a: Array, b: Array) -> Array:
-    """Of constants: floats where no bit is lost, else exact numbers."""
+def product(program: Program, a: Array, b: Array) -> Array:
+    """The product of constants: floats where no bit is lost, else exact numbers."""
     if b.dtype != object:
         (p, _), (q, _) = np.frexp(a), np.frexp(b)
         if (np.ldexp(p, 24) % 1.0 == 0.0).all() and (np.ldexp(q, 29) % 1.0 == 0.0).all():

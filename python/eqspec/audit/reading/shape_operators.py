@@ -26,7 +26,7 @@ def moved(
 ) -> list[Operand]:
     """The results of an operator of MOVING: one, but for Split."""
     if node.op_type == "Concat":
-        return [_joined(operands, attributes["axis"], program)]
+        return [joined(operands, attributes["axis"], program)]
     value = operands[0]
     if value is None:
         raise Refused(f"{node.op_type} {node.name!r} of what is left out")
@@ -48,7 +48,8 @@ def moved(
     return [*results]
 
 
-def _joined(operands: Sequence[Operand | None], axis: int, program: Program) -> Operand:
+def joined(operands: Sequence[Operand | None], axis: int, program: Program) -> Operand:
+    """Concat: all of numbers, or all of stored integers."""
     values = [value for value in operands if value is not None]
     whole_ = {not isinstance(value, Value) and value.dtype.kind not in "fO" for value in values}
     if len(values) != len(operands) or len(whole_) != 1:

@@ -6,10 +6,10 @@ A file ends in one where its result is that of
 - e^z / sum e^z or z - ln(sum e^z), where z may be x - max x over the same axis, and the scores are x then,
 - (1 - s(z), s(z)) or (s(z), 1 - s(z)) with s = Sigmoid, which is the softmax of (0, z) or (z, 0),
 
-in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order, or go
-through a Dropout that is told nothing of training. It is one over all of them; what else gives probabilities is read
-as it stands. Whether a file has such an end decides what a claim means, so the task has to say the same
-(`File.softmax`).
+in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order, go through a
+Dropout that is told nothing of training, and get names (ZipMap). It is one over all of them; what else gives
+probabilities is read as it stands. Whether a file has such an end decides what a claim means, so the task has to say
+the same (`File.softmax`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import onnx
 
-from .plain import STANDARD, numbers_of
+from .plain import CLASSIC, STANDARD, numbers_of
 from .value import Value
 
 _WRITTEN_OUT_SINCE = 13
@@ -63,6 +63,9 @@ class _Ends:
         self._opset = opset
         self._makers: Mapping[str, onnx.NodeProto] = {name: n for n in graph.node for name in n.output if name}
         self._stored = {tensor.name: tensor for tensor in graph.initializer}
+        named = self._makers.get(result)
+        if named is not None and named.op_type == "ZipMap" and named.domain == CLASSIC:
+            result = named.input[0]
         self._result = self._root(result, _SHAPING)
 
     def tail(self) -> Tail | None:

@@ -168,15 +168,19 @@ def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | N
 def check_accumulator(
     call: OperatorCall, x: Value, x_zero: int, w: Value, w_zero: int, bias: Value | None, axis: int
 ) -> float:
-    """How large the integer sums get, whatever the levels of x and w are: within 32 bits."""
+    """How large the integer sums get, whatever the levels of x and w are: within 32 bits.
+
+    There is a sum for each place of w along its axis; of a vector all entries are in one sum.
+    """
     if not isinstance(w, np.ndarray | Levels):
         return np.inf  # what is no integer is refused where it is dequantised
     zero = call.whole(w_zero).astype(np.float64) if call.has(w_zero) else np.zeros(())
+    kept = axis % len(w.shape) if len(w.shape) > 1 else None
     if isinstance(w, np.ndarray):
         weight = np.abs(w.astype(np.float64) - along(zero, w.shape, axis))
-        sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != axis % max(1, weight.ndim)))
+        sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != kept))
     else:
-        terms = w.size / max(1, w.shape[axis] if w.shape else 1)
+        terms = w.size / max(1, 1 if kept is None else w.shape[kept])
         sums = np.asarray(terms * (requantising.largest(w) + np.abs(zero).max(initial=0.0)))
     offset = float(np.abs(call.whole(x_zero).astype(np.float64)).max(initial=0.0)) if call.has(x_zero) else 0.0
     most = float(np.max(sums, initial=0.0)) * (requantising.largest(x) + offset)
