@@ -17,6 +17,7 @@ from eqspec.audit import audit
 from eqspec.cache import Store
 from eqspec.certificates import Certifier
 from eqspec.errors import InputError
+from eqspec.networks.curves import Curves, clip
 from eqspec.networks.network import Network
 from eqspec.networks.readers.network_file import read_network
 from eqspec.property import Epsilon
@@ -47,6 +48,22 @@ class Engine(ThisMachine):
 def run(what: Task, folder: Path | None, since: Path | None = None, engine: Engine | None = None) -> Result:
     results = None if folder is None else ResultCache(Store(folder))
     return Runner(Options(threads=1, boxes=20_000, since=since), results, engine).run(what)
+
+
+def _clipped(network: Network) -> Network:
+    """With a clip far above in place of ReLU, so that it is no chain of ReLU any more."""
+    steps = (replace(s, function=Curves.all(clip(0.0, 50.0))) if s.function == "relu" else s for s in network.steps)
+    return replace(network, steps=tuple(steps), sha256=network.sha256[::-1])
+
+
+def test_a_proof_that_is_kept_for_the_next_one_is_the_same_proof(tmp_path: Path) -> None:
+    """Only a record for an auditor goes without the bounds that the auditor does not know."""
+    reference, candidate = pair(0.0)
+    for other in (candidate, _clipped(candidate)):
+        what = replace(claimed(0.0), reference=reference, candidate=other)
+        kept, alone = run(what, tmp_path / other.sha256), run(what, None)
+        assert (kept.verdict, kept.boxes, kept.initial_bound) == (alone.verdict, alone.boxes, alone.initial_bound)
+        assert kept.boxes > 20
 
 
 @pytest.mark.parametrize("made", [claimed, wide])
