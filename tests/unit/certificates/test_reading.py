@@ -212,13 +212,14 @@ def test_raw_inputs_and_turned_outputs(tmp_path: Path) -> None:
     assert not off.any()
 
 
-def test_batch_normalisation_has_an_enclosure_of_its_root(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("opset", "said"), [(17, {}), (8, {"spatial": 1})])
+def test_batch_normalisation_has_an_enclosure_of_its_root(opset: int, said: dict[str, int], tmp_path: Path) -> None:
     constants: dict[str, Any] = {
         name: np.array(values, np.float32)
         for name, values in (("s", [1.5, -2.0]), ("b", [0.25, 1]), ("m", [1, -3]), ("v", [0.3, 2.0]))
     }
-    nodes = [node("BatchNormalization", ["x", "s", "b", "m", "v"], "h"), node("Relu", ["h"], "y")]
-    path = saved(tmp_path, model(nodes, constants, [1, 2]))
+    nodes = [node("BatchNormalization", ["x", "s", "b", "m", "v"], "h", **said), node("Relu", ["h"], "y")]
+    path = saved(tmp_path, model(nodes, constants, [1, 2], opset=opset))
     assert agrees(path, [Fraction(7, 5), Fraction(-9, 4)])
     (ours,) = run_onnxruntime(str(path), np.array([[1.4, -2.25]], np.float32)).reshape(1, -1)
     exact = values_at(file(path, 2, 2), [Fraction(7, 5), Fraction(-9, 4)])

@@ -346,8 +346,9 @@ def test_a_file_of_trees_alone_is_refused_by_their_name(tmp_path: Path) -> None:
     proto = several([node("TreeEnsembleClassifier", ["x"], "y", domain="ai.onnx.ml")], {}, [value("x", FLOAT, (1, 3))],
                     [value("y", FLOAT, None)], ml=1)  # fmt: skip
     del proto.opset_import[0]
-    with pytest.raises(NetworkError, match="a tree jumps"):
+    with pytest.raises(NetworkError, match="a tree jumps") as found:
         read_network(save(tmp_path, proto))
+    assert "hummingbird" in str(found.value.fix)
 
 
 @pytest.mark.parametrize("hidden", [True, False])

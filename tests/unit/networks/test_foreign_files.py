@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 import zipfile
 from pathlib import Path
@@ -37,7 +38,18 @@ def files(folder: Path) -> dict[str, tuple[str, str]]:
     (folder / "my.eqspec").write_text("eqspec 1\n")
     (folder / "full.onnx").write_bytes(b"anything")
     (folder / "full.onnx.data").write_bytes(b"\xff" * 64)
+    (folder / "model.onnx.gz").write_bytes(gzip.compress(b"anything"))
+    (folder / "catboost.cbm").write_bytes(b"CBM1" + bytes(50))
+    (folder / "lightgbm.txt").write_text("tree\nversion=v4\nnum_class=1\n")
+    (folder / "xgboost.json").write_text('{"learner":{"attributes":{}}}')
+    (folder / "xgboost.ubj").write_bytes(b"{L" + (7).to_bytes(8, "big") + b"learner{L" + bytes(30))
+    trees = ("a model of trees", "hummingbird")
     return {
+        "catboost.cbm": trees,
+        "lightgbm.txt": trees,
+        "xgboost.json": trees,
+        "xgboost.ubj": trees,
+        "model.onnx.gz": ("a file that gzip compressed", "unpack it"),
         "model.pt": ("a file of torch.save", "torch.onnx.export("),
         "model.keras": ("a model of Keras", ".export('model.onnx', format='onnx')"),
         "models.zip": ("an archive", "unpack it"),

@@ -105,6 +105,56 @@ def test_a_batch_as_large_as_a_layer_is_still_a_batch(tmp_path: Path) -> None:
     assert read_network(save(tmp_path, model(nodes, constants, (3, 3)))).input_size == 3
 
 
+def test_a_fixed_batch_of_two_has_skips(tmp_path: Path) -> None:
+    """Two samples are read to see whether they meet: then both operands are as long as the batch."""
+    nodes = [node("MatMul", ["x", "w"], "h"), node("Add", ["h", "x"], "y")]
+    network = read_network(save(tmp_path, model(nodes, {"w": np.eye(3, dtype=np.float32)}, (2, 3))))
+    assert network.input_size == network.output_size == 3
+
+
+THROUGH_TIME = [node("RNN", ["x", "w", "r"], "y", hidden_size=2)]
+RECURRENT = {"w": np.ones((1, 2, 3), np.float32), "r": np.ones((1, 2, 2), np.float32)}
+ATTENTION = [
+    node("Transpose", ["x"], "t"),
+    node("MatMul", ["x", "t"], "s"),
+    node("Softmax", ["s"], "p"),
+    node("MatMul", ["p", "x"], "y"),
+]
+
+
+@pytest.mark.parametrize("size", ["steps", None])
+@pytest.mark.parametrize(
+    ("nodes", "constants", "rest", "output"),
+    [
+        (THROUGH_TIME, RECURRENT, (1, 3), ("steps", 1, 1, 2)),
+        (ATTENTION, {}, (3,), ("steps", 3)),
+        ([node("ReduceMean", ["x"], "y", axes=[0], keepdims=0)], {}, (3,), (3,)),
+    ],
+)
+def test_steps_of_a_sequence_of_open_length_are_not_samples(
+    size: Any, nodes: Any, constants: Any, rest: Any, output: Any, tmp_path: Path
+) -> None:
+    """Read at one step, a file would be another network than that of the sequences that it is used on."""
+    found = refused(save(tmp_path, model(nodes, constants, (size, *rest), output_shape=output)))
+    assert "meet" in found.message
+    assert repr(size or "?") in found.message
+    assert f"--dim_param {size or 'NAME'} " in str(found.fix)
+    fixed = tuple(4 if d == "steps" else d for d in output)
+    assert read_network(save(tmp_path, model(nodes, constants, (4, *rest), output_shape=fixed))).input_size == 12
+
+
+def test_open_batches_of_sequences_are_samples(tmp_path: Path) -> None:
+    proto = model(THROUGH_TIME, RECURRENT, (4, "batch", 3), output_shape=(4, 1, "batch", 2))
+    assert read_network(save(tmp_path, proto)).input_size == 12
+    closed = model([node("Relu", ["x"], "y")], {}, ("batch", 3), output_shape=(1, 3))
+    assert read_network(save(tmp_path, closed)).input_size == 3
+
+
+def test_the_sequence_and_not_the_batch_is_to_be_fixed(tmp_path: Path) -> None:
+    proto = model(THROUGH_TIME, RECURRENT, ("steps", "batch", 3))
+    assert "--dim_param steps " in str(refused(save(tmp_path, proto)).fix)
+
+
 def test_initialisers_listed_as_inputs_are_no_inputs(tmp_path: Path) -> None:
     network = read_network(save(tmp_path, linear(listed=True)))
     assert network.input_name == "x"

@@ -26,6 +26,7 @@ from eqspec.networks.firmware.tokens import OCTAL, Word, Words
 _MOST_DIGITS = 12
 _MOST_BRACKETS = 60
 """That numbers may stand in, one inside the other."""
+_OTHER_BACKEND = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ class Declarations:
         if name not in self.types:
             fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
             if name.startswith("ac_"):
-                fix = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
-                words.fail(word.line, f"unknown type {name!r}, of the Quartus, oneAPI and Catapult backends", fix)
+                message = f"unknown type {name!r}, of the Quartus, oneAPI and Catapult backends"
+                words.fail(word.line, message, _OTHER_BACKEND)
             words.fail(word.line, f"unknown type {name!r}", fix)
         return self.types[name]
 
@@ -276,6 +277,8 @@ def _directive(found: Declarations, words: Words, directive: Word) -> None:
             pass
         case ["endif", *_]:
             pass
+        case [_, "__INTELFPGA_COMPILER__"]:
+            words.fail(directive.line, "a project of the Quartus backend is not read", _OTHER_BACKEND)
         case _:
             words.fail(directive.line, f"the directive {directive.text[:60]!r} is not read")
 

@@ -126,6 +126,9 @@ def _network(
 ) -> Network:
     steps, casts = finished(builder, outputs)
     notes = [f"read as the C++ of {function.name}, with its types as compiled"]
+    bus = Path(function.name).with_name(f"{Path(function.name).stem}_axi.cpp").name
+    if (Path(folder.path) / "firmware" / bus).is_file():
+        notes.append(f"{bus}, which converts numbers to the types of the bus and back, is left out")
     if project.templates.missing:
         notes.append(f"{FOLDER} is not part of the folder: its layers are taken to be those of hls4ml 1.3")
     if project.softmax is not None:
@@ -158,8 +161,9 @@ def _check_layers(function: Function) -> None:
 
 
 def _main(folder: _Folder) -> str:
-    """The one file of C++ that calls the layers."""
+    """The one file of C++ that calls the layers. NAME_axi.cpp of VivadoAccelerator only hands numbers to NAME.cpp."""
     found = sorted(place.name for place in (Path(folder.path) / "firmware").glob("*.cpp"))
+    found = [name for name in found if name not in {f"{Path(other).stem}_axi.cpp" for other in found}]
     if len(found) != 1:
         said = f"{len(found)} files end in .cpp ({', '.join(found[:5])})" if found else "no file ends in .cpp"
         raise NetworkError(folder.place("firmware"), said, fix="keep the one that hls4ml wrote")

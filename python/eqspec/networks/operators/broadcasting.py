@@ -25,7 +25,7 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 def check_one_for_all(call: OperatorCall, a: tuple[int, ...], b: tuple[int, ...]) -> None:
     """No operand may hold other numbers for each sample of a fixed batch, of which one is read: grow its first axis."""
     first = [s[0] if s and len(s) == max(len(a), len(b)) else 1 for s in (a, b)]
-    if call.batch is not None and sorted(first) == [call.samples, call.batch]:
+    if call.batch is not None and call.batch != call.samples and sorted(first) == [call.samples, call.batch]:
         message = f"a constant has other numbers for each of the {call.batch} samples of the batch"
         raise UnreadableError(message, "export the model with a batch size of 1")
 

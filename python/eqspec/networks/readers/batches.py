@@ -5,6 +5,10 @@ only where its samples do not meet: the network of two samples must give what th
 of one sample may reach what the other does, which is decided on the coefficients. That each is then read as it is by
 itself is compared in floats at a few points, in the order of the outputs' size, since the outputs of both may be
 anywhere; but before a Softmax those of a sample stand together.
+
+An open axis need not be that of samples, either: torch gives the steps of a sequence first. Read at one entry, such a
+file is the network of sequences of one step, which is not what its user compares. Graphs that may join what lies along
+their open axis are therefore read at two entries as well, and refused where one unit depends on both.
 """
 
 from __future__ import annotations
@@ -16,8 +20,11 @@ from numpy.typing import NDArray
 
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Step, Tile
-from eqspec.networks.readers.onnx_graph import Input
+from eqspec.networks.readers.onnx_graph import Graph, Input
 
+_THROUGH_TIME = frozenset({"GRU", "LSTM", "Loop", "RNN", "Scan"})
+_OF_ALL = b"DynamicQuantize"
+"""How operators are called whose scale follows from all samples together. That is known of them: one sample is read."""
 _CLOSE = 1e-6
 """A tolerance relative to the largest output: more than sums in float64 differ by when formed in another order."""
 
@@ -32,11 +39,44 @@ def readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...],
     return [(tuple((1, *shape[1:]) for shape in shapes), batches.pop()), (shapes, None)]
 
 
+def open_axis(inputs: Sequence[Input]) -> tuple[str, str] | None:
+    """An input with an open axis, and the name of that, "?" without one; None where all sizes are fixed."""
+    return next(((one.name, d) for one in inputs for d in one.shape if isinstance(d, str)), None)
+
+
+def may_meet(graph: Graph, content: bytes) -> bool:
+    """Whether a graph may join what lies along its open axis: over time, by attention, or since its output has none.
+
+    `content` are the bytes of its file, in which operators are that the graph has written out.
+    """
+    if open_axis(graph.inputs) is None or _OF_ALL in content:
+        return False
+    read = {name for node in graph.nodes for name in node.input}
+    attends = any(node.op_type == "Softmax" and node.output[0] in read for node in graph.nodes)
+    closed = bool(graph.output_shape) and not any(isinstance(d, str) for d in graph.output_shape)
+    return closed or attends or any(node.op_type in _THROUGH_TIME for node in graph.nodes)
+
+
+def of_two(inputs: Sequence[Input]) -> tuple[tuple[int, ...], ...]:
+    """The shapes of all inputs with two entries along open axes."""
+    return tuple(tuple(2 if isinstance(d, str) else d for d in one.shape) for one in inputs)
+
+
+def joined(inputs: Sequence[Input], pair: Network) -> bool:
+    """Whether a unit of a network read at two entries along the open axes depends on both."""
+    entries = []
+    for one, shape in zip(inputs, of_two(inputs), strict=True):
+        axis = next((i for i, d in enumerate(one.shape) if isinstance(d, str)), None)
+        entries.append(np.full(shape, -1) if axis is None else np.indices(shape)[axis])
+    of = np.concatenate([entry.reshape(-1) for entry in entries])
+    return not _independent(pair.steps, of == 0, of == 1)
+
+
 def meet(network: Network, pair: Network) -> bool:
     """Whether samples of a batch influence each other. `network` is the graph read for one sample, `pair` for two."""
     # Each input has both samples, one behind the other, so the vector of all inputs has those of each input together.
     first = np.concatenate([np.repeat([True, False], port.size) for port in network.ports])
-    if pair.output_size != 2 * network.output_size or not _independent(pair.steps, first):
+    if pair.output_size != 2 * network.output_size or not _independent(pair.steps, first, ~first):
         return True
     points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
     given = np.empty((3, len(first)))
@@ -49,10 +89,10 @@ def meet(network: Network, pair: Network) -> bool:
     return bool((difference > _CLOSE * (1 + np.abs(single).max())).any())
 
 
-def _independent(steps: Sequence[Step], first: NDArray[np.bool_]) -> bool:
-    """Whether no unit depends on both of two samples; `first` says which inputs are of the first."""
+def _independent(steps: Sequence[Step], first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
+    """Whether no unit depends on both of two samples, of which each is some of the inputs."""
     of_first = {INPUTS: first}
-    of_second = {INPUTS: ~of_first[INPUTS]}
+    of_second = {INPUTS: second}
     for number, step in enumerate(steps):
         for reached in (of_first, of_second):
             reached[number] = np.zeros(step.rows, bool)

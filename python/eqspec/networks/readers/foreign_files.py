@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.readers.onnx_names import MODEL_FIX
+from eqspec.networks.readers.onnx_names import MODEL_FIX, TREES_FIX
 
 _TORCH = "in Python, torch.onnx.export(model, (example,), 'model.onnx', dynamo=True)"
 _KERAS = "in Python, keras.models.load_model(...).export('model.onnx', format='onnx'), or tf2onnx.convert.from_keras"
@@ -46,6 +46,11 @@ def kind_of(path: str, content: bytes) -> Foreign | None:
         return Foreign("a model in onnxruntime's own format", "give the ONNX file that it was made from")
     if head.startswith(b"PK\x03\x04"):
         return _archive(content)
+    if head.startswith(b"\x1f\x8b"):
+        fix = "unpack it (gunzip, or tar -xzf), and give the ONNX file, or the folder of hls4ml"
+        return Foreign("a file that gzip compressed", fix)
+    if head.startswith((b"CBM1", b"tree\nversion=")) or _of_xgboost(head):
+        return Foreign("a model of trees (CatBoost, LightGBM or XGBoost)", TREES_FIX)
     if head.startswith(b"\x93NUMPY"):
         return Foreign("an array of numpy", "give the network here, and a table of inputs with --data")
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -57,6 +62,14 @@ def kind_of(path: str, content: bytes) -> Foreign | None:
     if name.suffix == ".data" and (model := name.with_suffix("")).is_file():
         return Foreign(f"the weights of {model.name}", f"give {model}, which names this file by itself")
     return _text(name, head)
+
+
+def _of_xgboost(head: bytes) -> bool:
+    """XGBoost writes one object of JSON or UBJSON, whose first key is "learner"."""
+    start = b"".join(head[:40].split())
+    return start.startswith(b'{"learner":{') or (
+        head[:1] == b"{" and head[2:20].lstrip(b"\0\x07").startswith(b"learner{")
+    )
 
 
 def of_folder(path: str) -> Foreign | None:

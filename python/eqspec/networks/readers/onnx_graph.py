@@ -120,6 +120,13 @@ def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
     return tuple(int(d.dim_value) if d.dim_value > 0 else d.dim_param or "?" for d in dims)
 
 
+def fixing(path: str, size: str) -> str:
+    """How to fix an open size by its name, "?" where it has none."""
+    name = "NAME" if size == "?" else size
+    command = f"python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx --dim_param {name} --dim_value N"
+    return f"{command} writes a file with N entries there"
+
+
 def _input(
     path: str,
     value: ValueInfoProto,
@@ -145,9 +152,8 @@ def _input(
         raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
     unknown = sum(isinstance(d, str) for d in shape)
     if unknown > 1 or (len(shape) == unknown and shape[0] not in batches):
-        open_one = next((d for d in shape[1:] if isinstance(d, str) and d != "?"), "NAME")
-        fix += f"; python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx --dim_param {open_one} "
-        fix += "--dim_value N writes a file with N entries there"
+        named = [d for d in (*shape[1:], shape[0]) if isinstance(d, str) and d != "?"]
+        fix += f"; {fixing(path, min(named, key=lambda d: 'batch' in d.lower(), default='?'))}"
         raise NetworkError(path, f"{shown}: the number of features is not fixed", fix=fix)
     size = 1
     for d in (d for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, int)):

@@ -21,6 +21,11 @@ STANDARD = ("", "ai.onnx")
 OWN = "/eqspec "
 """In the names of values that are put in place of branches, loops and lists, and of no others."""
 
+TREES_FIX = (
+    "write the trees with tensors, which are read: hummingbird.ml.convert(model, 'torch', rows).model in Python, then "
+    "torch.onnx.export(..., dynamo=False); or compare it with a tool for tree ensembles"
+)
+"""What helps whose model is an ensemble of trees."""
 MODEL_FIX = "check that it is an ONNX model and was copied completely"
 MAKER_FIX = "export the model again: every value must have one maker, and runtimes differ on which of them they use"
 

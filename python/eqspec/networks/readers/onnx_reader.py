@@ -107,6 +107,7 @@ def read(
 
 
 def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
+    _check_open_axis(reading, content)
     if arithmetic == "real" or reading.batch is not None:
         network = reading.network(content)
         if reading.batch is not None:
@@ -186,6 +187,23 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
         message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
         fix = "export the model with a batch size of 1, or with a batch of open size"
         raise NetworkError(reading.graph.path, message, fix=fix)
+
+
+def _check_open_axis(reading: _Reading, content: bytes) -> None:
+    """Refuse to read one entry along an open axis where entries meet, as the steps of a sequence do."""
+    graph = reading.graph
+    if not batches.may_meet(graph, content):
+        return
+    try:
+        pair = replace(reading, shapes=batches.of_two(graph.inputs), reached=[]).network(content)
+    except NetworkError:  # it has one entry there and no more
+        return
+    found = batches.open_axis(graph.inputs)
+    if found is not None and batches.joined(graph.inputs, pair):
+        name, size = found
+        message = f"entries along the open axis {size!r} of input {name!r} meet, so it is not that of the samples"
+        fix = f"export it with a fixed size there, or fix it: {onnx_graph.fixing(graph.path, size)}"
+        raise NetworkError(graph.path, message, fix=fix)
 
 
 def _nearest_levels(value: Affine, ends: tuple[int, int]) -> Levels:

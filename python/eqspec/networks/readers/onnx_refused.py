@@ -7,10 +7,11 @@ Those of the standard domain on values that depend on the input stand beside the
 from __future__ import annotations
 
 from eqspec.networks.operators import REFUSED, qonnx
+from eqspec.networks.readers.onnx_names import TREES_FIX
 
 _TREES = (
     "a tree jumps from leaf to leaf where an input crosses a threshold, and is not a network",
-    "compare it with a tool for tree ensembles, or train a network on its answers",
+    TREES_FIX,
 )
 _LABELS = ("it maps numbers or texts to others by a table, which jumps", "end the model at its scores or probabilities")
 _FLOAT_LEVELS = ("its levels are not evenly spaced", "quantise to integers (Quant, QuantizeLinear)")

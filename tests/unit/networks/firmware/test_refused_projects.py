@@ -7,6 +7,7 @@ import shutil
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eqspec.errors import NetworkError, OutputChoiceError
@@ -41,6 +42,7 @@ REFUSED = [
     (DEFINES, "ap_fixed<6,3,", "ap_fixed<0,3,", "line 4: .*a type has 1 to 1024 bits"),
     (DEFINES, "typedef", "typedef ap_fixed<4,2> weight1_t;\ntypedef", "weight1_t is declared twice, and differently"),
     (DEFINES, '#include "ap_fixed.h"', "#if 1", "line 3: the directive '#if 1' is not read"),
+    (DEFINES, '#include "ap_fixed.h"', "#ifndef __INTELFPGA_COMPILER__", "line 3: a project of the Quartus backend"),
     (DEFINES, '#include "ap_fixed.h"', '#include "mine.h"', "'mine.h' is included"),
     (DEFINES, "typedef", "int x = 4; typedef", "line 4: 'int' where a typedef or a struct should be"),
     (DEFINES, "ap_fixed<6,3,", "ap_fixed<010,3,", "line 4: the number 010 is octal"),
@@ -139,6 +141,16 @@ def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
     assert not is_network_folder(tmp_path / "\0")
     with pytest.raises(NetworkError, match="no project of hls4ml"):
         read_network(tmp_path)
+
+
+def test_the_bus_of_an_accelerator_is_left_out(project: Path) -> None:
+    """VivadoAccelerator writes a second file, which only hands numbers on; what is said of it is a note."""
+    before = read_network(project)
+    (project / "firmware/myproject_axi.cpp").write_text("// as it is compiled for the bus\n")
+    found = read_network(project)
+    points = np.random.default_rng(0).normal(size=(50, 2))
+    assert np.array_equal(found.evaluate(points), before.evaluate(points))
+    assert any("myproject_axi.cpp" in note for note in found.notes)
 
 
 def test_two_files_of_calls_are_refused(project: Path) -> None:
