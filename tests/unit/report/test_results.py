@@ -139,6 +139,23 @@ def test_a_witness_shows_names_units_and_both_outputs() -> None:
     assert "onnxruntime agrees" in page
 
 
+def test_of_many_features_those_that_moved_furthest_are_named() -> None:
+    """Feature i of 30 moved by i / 30 of what it may, the first two were fixed."""
+    seen = replace(witness(30), normalised=tuple(Fraction(i, 30) for i in range(30)), moved=tuple(range(2, 30)))
+    region = {"lo": [0.0, 0.0, *[-1.0] * 28], "hi": [0.0, 0.0, *[1.0] * 28]}
+    broken = made(Verdict.DIFFERENT, witness=seen, task={"region": region})
+    page = " ".join(shown(table.witnesses([broken])).split())
+    assert "at f18 = 18, f19 = 19, " in page
+    assert "f17" not in page
+    assert "and 16 that moved less; the other 2 are at the centre of the region" in page
+
+
+def test_inputs_that_were_expected_come_last() -> None:
+    fine = made(Verdict.DIFFERENT, id="fine", witness=witness(), expected="different")
+    page = shown(table.witnesses([fine, made(Verdict.DIFFERENT, id="bad", witness=witness())]))
+    assert page.index("bad") < page.index("fine")
+
+
 def test_what_onnxruntime_says_is_reported_as_it_is() -> None:
     for confirms, words in ((False, "the claim holds here"), (None, "not an ONNX file")):
         seen = replace(witness(), onnxruntime_confirms=confirms, onnxruntime_reason="not an ONNX file")
@@ -147,7 +164,7 @@ def test_what_onnxruntime_says_is_reported_as_it_is() -> None:
 
 def test_large_inputs_and_many_witnesses_are_cut_and_say_so() -> None:
     page = shown(table.witnesses([made(Verdict.DIFFERENT, witness=witness(784, 100))]))
-    assert "... 752 more" in " ".join(page.split())
+    assert "f11 = 11, and 772 more" in " ".join(page.split())
     assert "... 68 more" in " ".join(page.split())
     assert len(page.splitlines()) < 50
     many = shown(table.witnesses([made(Verdict.DIFFERENT, witness=witness())] * 25))
