@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from eqspec.report import json, numbers, table, witness_files
 from eqspec.report.live import LiveMonitor
@@ -230,6 +230,21 @@ def test_on_a_terminal_a_running_task_has_a_line() -> None:
     for words in ("near[delta=0.9]", "25.0 %", "12 345 boxes", "6 172/s"):
         assert words in drawn
     assert "1/2 near[delta=0.9] equivalent in 3.00 s" in console.file.getvalue()
+
+
+def test_where_a_table_follows_no_line_stays() -> None:
+    """Of eight tasks the last ones are shown while others run; in the end each line was taken away."""
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    monitor = LiveMonitor(console, 8, told_again=True)
+    for number in range(8):
+        monitor.finished(task(identity(1), identity(1), id=f"t{number}"), made(seconds=3.0))
+    assert monitor._display is not None
+    said = shown(Group(*monitor._display.get_renderables()))
+    assert [line for line in said.splitlines() if line.strip()] == [
+        f"{number + 1}/8 t{number} equivalent in 3.00 s" for number in range(3, 8)
+    ]
+    assert isinstance(console.file, io.StringIO)
+    assert not console.file.getvalue()
 
 
 def test_off_a_terminal_only_what_is_done_leaves_a_line() -> None:

@@ -111,7 +111,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     engine_there = engine_on(arguments.cluster, partial(note, err))
-    with engine_there as engine, LiveMonitor(err, 1) as monitor:
+    again = arguments.format == "human" and out.is_terminal
+    with engine_there as engine, LiveMonitor(err, 1, told_again=again) as monitor:
         report = spec.run(spec.tasks, options, 1, monitor, cache, engine=engine)
     for _, error in report.failures:
         if not isinstance(error, EqspecError):
