@@ -172,7 +172,7 @@ def test_inspect_reads_nnet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     lines = ["// a network", "1,1,1,1,", "1,1,", "0,", "-1,", "1,", "0,0,", "1,1,", "2,", "3,"]
     (tmp_path / "a.nnet").write_text("\n".join(lines) + "\n")
     assert main(["inspect", str(tmp_path / "a.nnet")]) == 0
-    assert "1 inputs -> 1 outputs" in capsys.readouterr().out
+    assert "1 input -> 1 output" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
