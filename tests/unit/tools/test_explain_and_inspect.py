@@ -14,6 +14,7 @@ from eqspec.cli import main
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.report.statement import NOT_PROMISED, statement
 from eqspec.tasks.task import LinearConstraint
+from small_specs import write_onnx
 
 
 def explained(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
@@ -166,6 +167,16 @@ def test_inspect_says_what_became_of_a_classifier(tmp_path: Path, capsys: pytest
     assert "output 'label' is left alone" in shown
     assert "Softmax: left out" in shown
     assert "none: the outputs are scores" not in shown
+
+
+def test_inspect_says_that_outputs_are_those_of_a_sigmoid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_onnx(tmp_path / "a.onnx", [[1, 2]], [0])
+    model = onnx.load(path)
+    model.graph.node[-1].output[0] = "z"
+    model.graph.node.append(helper.make_node("Sigmoid", ["z"], ["y"]))
+    onnx.save(model, path)
+    assert main(["inspect", str(path)]) == 0
+    assert "those of a Sigmoid, from 0 to 1" in " ".join(capsys.readouterr().out.split())
 
 
 def test_inspect_reads_nnet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
