@@ -125,7 +125,7 @@ def _audited(path: Path) -> object:
     try:
         return audit(path, seconds=1)
     except Refused as reason:
-        if str(reason).startswith("this is no certificate: "):  # and then the name of an exception
+        if str(reason).startswith("this is not a certificate: "):  # and then the name of an exception
             raise RuntimeError(reason) from None
         raise
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Network, comparison, in_float32, softened
-from eqspec.property import Comparison, Margin, Number, Property, exact, validate
+from eqspec.property import INSTEAD_OF_A_DECISION, Comparison, Decision, Margin, Number, Property, exact, validate
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
@@ -45,6 +45,10 @@ def box_task(
     _check_sizes(networks)
     size, outputs = networks[0].input_size, networks[0].output_size
     validate(claim, outputs)
+    if isinstance(claim, Decision) and outputs < 2:
+        name = type(claim).__name__
+        said = f"{name} says nothing of networks with one output, which is always the first; claim an Epsilon"
+        raise InputError(f"{said}: {INSTEAD_OF_A_DECISION}")
     _check_scores(claim, networks, scores)
     if decide not in ("max", "min"):
         raise InputError(f"decide = {decide!r}; one of max, min")

@@ -159,13 +159,16 @@ def loads(
     *,
     directory: StrPath = ".",
     networks: Mapping[str, Model] | None = None,
+    name: str = "<text>",
 ) -> Spec:
     """Compile the text of a spec, or one built in memory from `eqspec.spec.ast`.
 
-    Paths in it are relative to `directory`, `networks` as in `load`. SpecError with everything that is wrong.
+    Paths in it are relative to `directory`, `networks` as in `load`; findings call the text by its `name`. SpecError
+    with everything that is wrong.
     """
     written = text if isinstance(text, str) else printer.text(text)
-    return _spec(compiler.loads(written, params, directory=os.fspath(directory), networks=_networks(networks)))
+    compiled = compiler.loads(written, params, name=name, directory=os.fspath(directory), networks=_networks(networks))
+    return _spec(compiled)
 
 
 def check(

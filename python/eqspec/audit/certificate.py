@@ -41,7 +41,7 @@ def audit(
     except MemoryError:
         raise Refused("it needs more memory than the auditor may take") from None
     except Exception as problem:  # whatever went wrong, nothing is shown
-        raise Refused(plain(f"this is no certificate: {type(problem).__name__}: {problem}")) from None
+        raise Refused(plain(f"this is not a certificate: {type(problem).__name__}: {problem}")) from None
 
 
 @np.errstate(all="ignore")
@@ -49,7 +49,7 @@ def _audit(file: Bounded, folder: Path, until: float, part: Part, draft: bool) -
     head = header(file)
     verdict, asked = head.get("verdict"), question(head.get("task"))
     if head.get("format") != FORMAT:
-        raise Refused(f"this is no certificate of the format that this auditor reads, {FORMAT}")
+        raise Refused(f"this is not a certificate of the format that this auditor reads, {FORMAT}")
     if np.float64(2.0**-1074) == 0.0 or 1.0 + 2.0**-53 != 1.0 or np.float64(2.0**-1074) / 2.0 != 0.0:
         raise Refused("this processor does not round as binary64 asks")
     if verdict == "different":

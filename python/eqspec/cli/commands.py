@@ -20,7 +20,9 @@ from eqspec.report.printable import harmless, use_what_there_is
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-_DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
+_DESCRIPTION = (
+    "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where they do not."
+)
 
 
 class Listed(NamedTuple):
@@ -166,7 +168,10 @@ def read(words: Sequence[str]) -> argparse.Namespace:
     use_what_there_is()
     word = next((word for word in words if not word.startswith("-")), "")
     main = parser(__version__, [word])
-    if not word and words and words[0] not in main._option_string_actions:
+    if not words:  # somebody who looks what there is
+        main.print_help(sys.stderr)
+        raise SystemExit(2)
+    if not word and words[0] not in main._option_string_actions:
         main.refuse(words)
     arguments, left = main.parse_known_args(words)
     if left:

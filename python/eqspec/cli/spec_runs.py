@@ -111,7 +111,8 @@ def run_specs(
     for shown, run in enumerate(runs):
         if run.chosen:
             output.begin(run.name)
-        with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
+        each, again = lines.add if lines else None, output.wanted.tables and output.out.is_terminal
+        with LiveMonitor(output.err, len(run.chosen), each, told_again=again) as monitor:
             run.report = run.spec.run(run.chosen, options, jobs, monitor, cache, stop=stop, engine=engine)
         if stop is not None and stop():
             return shown

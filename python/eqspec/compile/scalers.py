@@ -120,8 +120,13 @@ def _in_order(file: ScalerFile, key: str, features: Names) -> tuple[Fraction, ..
     found = [name for name in _ALIASES[key] if name in file.listed or name in file.alone]
     if not found:
         listed = ", ".join(str(k)[:40] for k in file.keys[:12])
-        message = f"key '{key}' not found in '{file.written}'; keys: {listed}"
-        raise Fault(error("E122", message, file.span, help=f"'{key}' may be called {', '.join(_ALIASES[key])}"))
+        more = f" and {len(file.keys) - 12} more" if len(file.keys) > 12 else ""
+        message = f"key '{key}' not found in '{file.written}'; keys: {listed}{more}"
+        hint = f"'{key}' may be called {', '.join(_ALIASES[key])}"
+        if Path(file.written).suffix == ".csv" and not set(file.keys) & set(_EVERY_KEY):
+            write = f"write '{key} [...]' here, as 'eqspec init' does"
+            hint = f"a table of inputs has no scaler in it: {write}; in a scaler {hint}"
+        raise Fault(error("E122", message, file.span, help=hint))
     rows = [_numbers(file, name, key, features) for name in found]
     if any(row != rows[0] for row in rows):
         message = f"'{file.written}' has different numbers under {' and '.join(found)}, both of which are {key}"

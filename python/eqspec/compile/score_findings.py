@@ -1,5 +1,6 @@
 """Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits, W314 where
-only one of its files says what logits are, W316 where a confidence is the softmax of what has been through one already.
+only one of its files says what logits are, W316 where a confidence is the softmax of what has been through one already,
+W319 where a distance holds for any two networks whose outputs lie between the same two numbers.
 
 What the scores of a file that ends in Softmax are, and why a distance may tell by itself, stands in
 `eqspec.tasks.score_meaning`.
@@ -8,16 +9,26 @@ What the scores of a file that ends in Softmax are, and why a distance may tell 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Pair
 from eqspec.errors import Diagnostic, Label
+from eqspec.networks import Network
 from eqspec.property import Confidence, Containment, Decision, Property
 from eqspec.spec import ast
 from eqspec.spec.checks import CheckFacts
 from eqspec.spec.claims import SENTENCES
 from eqspec.spec.findings import error, warning
-from eqspec.tasks.score_meaning import alone_with_logits, beyond_probabilities, left_out
+from eqspec.tasks.phrasing import number_in_words
+from eqspec.tasks.score_meaning import (
+    alone_with_logits,
+    beyond_probabilities,
+    ends_in_sigmoid,
+    left_out,
+    range_of_outputs,
+    says_nothing,
+)
 
 
 def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Networks) -> Diagnostic | None:
@@ -29,7 +40,7 @@ def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Net
     subjects = list(dict.fromkeys(pair))
     unsaid = [one for one in subjects if left_out(networks.as_given(one)) is not None and one.gives is None]
     if not unsaid:
-        return _one_sided(facts, subjects, networks)
+        return _holds_for_any_two(facts, pair, claim, networks) or _one_sided(facts, subjects, networks)
     tails = dict.fromkeys(left_out(networks.as_given(one)) for one in unsaid)
     names = " and ".join(f"'{one.name}'" for one in unsaid)
     who = f"{names} end{'s' if len(unsaid) == 1 else ''} in {' and '.join(map(str, tails))}"
@@ -53,6 +64,27 @@ def _softmax_twice(facts: CheckFacts, inner: str | None) -> Diagnostic | None:
     message = f"a confidence is the softmax of what the reference gives, and that has been through one: {inner}"
     hint = "export the reference without what stands behind its Softmax, or claim 'when margin >= ...'"
     return warning("W316", message, facts.claim.span, help=hint)
+
+
+def _holds_for_any_two(facts: CheckFacts, pair: Pair, claim: Property, networks: Networks) -> Diagnostic | None:
+    """W319 for a distance as large as any between such outputs. The easy end of a search may be one."""
+    given = [_with_its_softmax(one, networks.as_given(one)) for one in pair]
+    if facts.search is not None or not says_nothing(claim, given) or (ends := range_of_outputs(given)) is None:
+        return None
+    low, high = map(number_in_words, ends)
+    whose = " and ".join(dict.fromkeys(f"'{one.name}'" for one in pair))
+    message = f"outputs of {whose} always lie between {low} and {high}: any two such networks stay within this distance"
+    hint = "claim less"
+    if all(map(ends_in_sigmoid, given)) and given[0].output_size == 1:
+        hint += "; where such an output decides at 1/2, 0.4 keeps every decision of which the reference is 90 % sure"
+    span = facts.claim.eps.span if isinstance(facts.claim, ast.StaysWithin) else facts.claim.span
+    return warning("W319", message, span, help=hint)
+
+
+def _with_its_softmax(instance: Instance, network: Network) -> Network:
+    """The network, said to end in the Softmax that was left out of it where its probabilities are compared."""
+    back = instance.gives == "probabilities" and network.stripped == "softmax"
+    return replace(network, softened="softmax") if back else network
 
 
 def _one_sided(facts: CheckFacts, subjects: Sequence[Instance], networks: Networks) -> Diagnostic | None:

@@ -14,6 +14,8 @@ from eqspec.differences.layers import Layer
 from eqspec.differences.seen import Seen
 from eqspec.report.numbers import count, plural, share
 from eqspec.report.terminal import Terminal
+from eqspec.tasks.phrasing import number_in_words
+from eqspec.tasks.score_meaning import range_of_outputs
 
 _MOST_LAYERS = 24
 """Steps that are listed, those that do most to the outputs first to be kept."""
@@ -181,7 +183,7 @@ def _claims(difference: Seen) -> list[RenderableType]:
     claims, seen = difference.claims, difference.outputs.seen
     if not np.isfinite(difference.outputs.worst.difference):
         return [Text("nothing: the outputs are not finite at all of the points")]
-    rows = [("distance", f"nothing: every one that was tried breaks at some input{_twice(difference)}")]
+    rows = [("distance", f"nothing: {_why_none(difference)}")]
     if claims.eps is not None:
         first = "" if claims.first_eps is None else f" ({claims.first_eps:g} was not, in that time)"
         rows = [("distance", f"eps = {claims.eps:g}{_tried(claims.eps_proved)}{first}{_twice(difference)}")]
@@ -195,6 +197,16 @@ def _claims(difference: Seen) -> list[RenderableType]:
     if claims.floor is not None:
         rows.append(("noise floor", f"{claims.floor:.2g}: by so much rounding inside moves an output"))
     return [_pairs(rows)]
+
+
+def _why_none(difference: Seen) -> str:
+    """Why no distance is worth claiming."""
+    ends = range_of_outputs([difference.place.task.reference, difference.place.task.candidate])
+    if ends is None:
+        return f"every one that was tried breaks at some input{_twice(difference)}"
+    low, high = map(number_in_words, ends)
+    most = difference.outputs.worst.difference
+    return f"{most:.3g} was found, and twice that says nothing of outputs that lie between {low} and {high} anyway"
 
 
 def _tried(proved: bool) -> str:

@@ -3,6 +3,7 @@
 A distance below the largest one that was found does not hold, and one just above it takes long to prove, as bounds are
 never sharp; so twice the largest is suggested, rounded up to one digit. Where one of the networks rounds, no bound
 proves less than its noise floor (`networks.noise_floor`) unless the search tells levels apart, so it is at least that.
+No distance is suggested that any two networks with outputs of the same range keep, as 1 between probabilities.
 A confidence is the first usual one at which neither the points nor a short attack find another decision.
 
 What is suggested is tried for a moment, and if it is not proved, so is what is easier. What is then said to be proved
@@ -29,6 +30,7 @@ from eqspec.replay.excess import Excess
 from eqspec.run.options import Options
 from eqspec.run.rounding import noise_floor
 from eqspec.run.runner import Runner
+from eqspec.tasks.score_meaning import says_nothing
 from eqspec.tasks.verdict import Verdict
 
 _SMALLEST = 1e-6
@@ -80,7 +82,7 @@ def worth_claiming(place: Place, outputs: Outputs, *, decides: bool) -> Claims:
     confidence = _Chosen(None, False, None)
     if seen is not None:
         first = max(seen, of_rounding)
-        eps = _chosen(place, Epsilon, [first, *(_rounded_up(factor * first) for factor in _EASIER)])
+        eps = _chosen(place, Epsilon, _that_say_something(place, first))
         if several and (start := _confidence(place, outputs)) is not None:
             surer = [t for t in THRESHOLDS if t >= start and outputs.seen.share_above(t)]
             confidence = _chosen(place, Confidence, surer)
@@ -94,6 +96,13 @@ def worth_claiming(place: Place, outputs: Outputs, *, decides: bool) -> Claims:
         eps.first,
         confidence.first,
     )
+
+
+def _that_say_something(place: Place, first: float) -> list[float]:
+    """The first distance and those that are easier to prove, as far as they say something of the two networks."""
+    compared = [place.task.reference, place.task.candidate]
+    distances = [first, *(_rounded_up(factor * first) for factor in _EASIER)]
+    return [eps for eps in distances if not says_nothing(Epsilon(Fraction(str(eps))), compared)]
 
 
 def _chosen(place: Place, claim: type[Epsilon | Confidence], values: Sequence[float]) -> _Chosen:

@@ -13,9 +13,14 @@ from eqspec.spec.numbers import shown
 _POINT = re.compile(r"(?<![\w.])\.(?=\d)")
 """A point without a digit in front of it, as people type numbers on a command line."""
 
+_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+
 
 def given(text: str, option: str) -> ast.Expression:
     """A number as a spec would write it, 8/255 or 1 - 1e-3, or .05. InputError, naming the option, if it is none."""
+    if (word := _WORD.search(text)) is not None:
+        message = f"'{word[0]}' stands for no number here"
+        raise InputError(f"{option} {text!r} is not a number: {message}; write it as 0.05, 8/255 or 1 - 1e-3")
     try:
         return parse_expression(_POINT.sub("0.", text), option)
     except SpecError as problem:

@@ -141,21 +141,20 @@ def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, lis
 def _same_side(pair: Pair, seen: Observed, known: Completed, between: TwoClasses) -> tuple[ast.Claim, list[str]]:
     """The decision of a single output between two classes, claimed as the distance that keeps it."""
     far = float(seen.distance.max())
-    eps = between.claimed(far) or Fraction(repr(seen.tolerance()))
+    eps = between.claimed(far)
     agreed = f"On the rows of the table both decide the same in {_percent(seen.agreement)}"
     if seen.surest_difference > 0:
         agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
     sure = between.confidence(float(eps))
-    if sure >= 1:
-        keeps = "That is more than any distance that keeps a decision, so claim this only if it is meant."
-    else:
-        level = f"{_percent(sure)} sure" if sure < 0.9995 else "over 99.9 % sure"
-        keeps = (
-            "No sentence is about the decision of a single output, but a distance is: "
-            f"{pair.candidate_name} then decides the same wherever the output of {pair.reference_name} "
-            f"is farther than {shown(eps)} from {between.border}, which is {level}, as in "
-            f"{_percent(seen.share_above(sure))} of the rows."
-        )
+    level = f"{_percent(sure)} sure" if sure < 0.9995 else "over 99.9 % sure"
+    keeps = (
+        "No sentence is about the decision of a single output, but a distance is: "
+        f"{pair.candidate_name} then decides the same wherever the output of {pair.reference_name} "
+        f"is farther than {shown(eps)} from {between.border}, which is {level}, as in "
+        f"{_percent(seen.share_above(sure))} of the rows."
+    )
+    if far > eps:
+        keeps += f" Some rows differ by more, so {shown(eps)} is claimed of a region that is small enough."
     claim = drafted_claim.stays_within(pair, drafted_numbers.exactly(eps))
     return claim, [f"{known.why} {agreed}; their outputs differ by at most {far:.3g}. {keeps}"]
 

@@ -21,6 +21,8 @@ from eqspec.lazy_dataclass import dataclass
 Floats = NDArray[np.float64]
 _ROOM = 2.0
 """The claimed distance is this multiple of the largest one seen, where that is possible."""
+_USUAL = 0.9
+"""The confidence whose distance is claimed where outputs were seen to differ by more than any."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,18 @@ class TwoClasses:
         """The confidence of an output so far from the border."""
         return min(1.0, 0.5 + distance) if self.probability else 1 / (1 + exp(-distance))
 
-    def claimed(self, seen: float) -> Fraction | None:
-        """The distance to claim where outputs were seen to differ by `seen`; None if no confidence is that high."""
+    def claimed(self, seen: float) -> Fraction:
+        """The distance to claim where outputs were seen to differ by `seen`.
+
+        If no confidence is that high, it is the usual one: it does not hold where `seen` was, but may on a smaller
+        region.
+        """
         distances = [self.distance(confidence) for confidence in THRESHOLDS]
         for wanted in (_ROOM * seen, seen):
             found = next((d for d in distances if d >= wanted), None)
             if found is not None:
                 return found
-        return None
+        return self.distance(_USUAL)
 
     def logits(self, scores: Floats) -> Floats:
         """The outputs (N, 1) as two scores (N, 2) that decide alike, with the same confidence."""

@@ -13,9 +13,13 @@ _MOST_TASKS, _MOST_KINDS, _MOST_ISLANDS = 20, 8, 6
 
 def lines(found: Counterexamples) -> list[tuple[int, str]]:
     """What a terminal shows, each line with the number of blanks in front of it."""
-    said = [line for counts in found.counts[:_MOST_TASKS] for line in _of_task(found, counts)]
-    if (more := len(found.counts) - _MOST_TASKS) > 0:
+    telling = [counts for counts in found.counts if counts.kept or counts.denied or counts.unconfirmed]
+    said = [line for counts in telling[:_MOST_TASKS] for line in _of_task(found, counts)]
+    if (more := len(telling) - _MOST_TASKS) > 0:
         said.append((0, f"... and {plural(more, 'more task')}"))
+    if silent := [counts for counts in found.counts if counts not in telling]:
+        which = silent[0].task if len(silent) == 1 else plural(len(silent), "task")
+        said.append((0, f"{which}: none, of {count(sum(c.tried for c in silent))} inputs looked at"))
     if len(found.counts) > 1:
         said.append((0, f"{plural(len(found), 'counterexample')} in all"))
     if kinds := _kinds(found):

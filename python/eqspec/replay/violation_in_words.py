@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
 from eqspec.replay.violation import BeyondBound, LeavesType, OtherClass, TooFar, Violation
 from eqspec.tasks.phrasing import approximately, number_in_words
 from eqspec.tasks.task import Task
@@ -17,10 +17,9 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
     match found:
         case TooFar(norm, distance, index):
             size = math.sqrt(approximately(distance)) if norm == "l2" else approximately(distance)
-            between = f"{candidate} and {reference}"
-            if index is not None:
-                between += f" in {outputs[index]}"
-            return f"the {norm} distance of {between} is {size:.6g}{_against(task)}"
+            where = "" if index is None else f" in {outputs[index]}"
+            summed_up = "" if norm == "linf" else f" in {norm}"
+            return f"{candidate} and {reference} differ by {size:.6g}{where}{summed_up}{_against(task)}"
         case BeyondBound(value):
             return f"the left side is {approximately(value):.6g}{_against(task)}"
         case LeavesType(outside):
@@ -44,7 +43,7 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
 def _against(task: Task) -> str:
     match task.property:
         case Epsilon(eps):
-            return f", more than {number_in_words(eps)}"
+            return f", more than {number_in_words(eps)}" if exact(eps) else ""
         case Linear(_, _, bound, strict):
             return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
         case Top1() | Margin() | Confidence() | NeverWraps() | NeverSaturates():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report.numbers import count, plural, value
 from eqspec.tasks.phrasing import approximately
@@ -14,6 +18,8 @@ class Inputs:
 
     named: tuple[tuple[str, str, str], ...]
     others: str = ""
+    more: int = 0
+    """How many features that differ are not among the named ones."""
 
     @property
     def parts(self) -> list[str]:
@@ -21,18 +27,44 @@ class Inputs:
         return [f"{name} = {number}{f' {unit}' if unit else ''}" for name, number, unit in self.named]
 
 
-def inputs(witness: Witness) -> Inputs:
-    """Those features that are away from the base, where that is known and leaves some out; else all of them."""
+def inputs(witness: Witness, region: Mapping[str, Any] | None = None, most: int | None = None) -> Inputs:
+    """Those features that are away from the base, where that is known and leaves some out; else all of them.
+
+    Of more than `most` those that moved furthest in the region, in the order of the inputs.
+    """
     every = [
         (name, value(approximately(x)), unit or "")
         for name, x, unit in zip(witness.features, witness.raw, witness.units, strict=True)
     ]
-    moved = witness.moved
-    if not moved or len(moved) == len(every):
-        return Inputs(tuple(every))
-    rest = len(every) - len(moved)
-    others = f"the other {count(rest)} are" if rest > 1 else "the other one is"
-    return Inputs(tuple(every[i] for i in moved), f"{others} {_base(witness)}")
+    moved, others = witness.moved, ""
+    if moved and len(moved) < len(every):
+        rest = len(every) - len(moved)
+        others = f"{f'the other {count(rest)} are' if rest > 1 else 'the other one is'} {_base(witness)}"
+    else:
+        moved = tuple(range(len(every)))
+    kept = moved
+    if most is not None and len(moved) > most:
+        far = parts_moved(witness, region)
+        kept = tuple(sorted(sorted(moved, key=lambda i: -far[i])[:most]))
+    return Inputs(tuple(every[i] for i in kept), others, len(moved) - len(kept))
+
+
+def parts_moved(witness: Witness, region: Mapping[str, Any] | None) -> list[float]:
+    """How far each feature is from the centre of the region or the row that it lies around, as a part of how far it may
+    be; -1 where the region fixes it, 0 where the region, as a task has it in JSON, is not known.
+    """
+    size = len(witness.features)
+    if region is None or len(region["lo"]) != size:
+        return [0.0] * size
+    around = region.get("around")
+    base = [None] * size if around is None or len(around) != size else [Fraction(x) for x in around]
+    found = []
+    for point, low, high, centre in zip(witness.normalised, region["lo"], region["hi"], base, strict=True):
+        bottom, top = Fraction(low), Fraction(high)
+        middle = (bottom + top) / 2 if centre is None else centre
+        room = max(top - middle, middle - bottom)
+        found.append(approximately(abs(point - middle) / room) if bottom < top else -1.0)
+    return found
 
 
 def set_apart(witness: Witness) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from eqspec.report.numbers import count, duration, share
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _SECONDS_TO_TELL = 3.0
 _SHARE_TO_TELL = 0.02
 """The proved share from which on the remaining time is estimated."""
+_LAST = 5
+"""How many tasks that are done are shown above those that run, where a table follows."""
 _WIDE = 80
 """Columns below which there is no bar: the share says the same."""
 
@@ -39,13 +42,18 @@ def time_left(progress: State) -> str:
     return f"~{round(seconds / 3600)} h left" if seconds < 100 * 3600 else "days left"
 
 
-def _display(console: Console) -> Progress:
-    """The lines of a terminal, which show nothing yet."""
+def _display(console: Console, done: Sequence[Text]) -> Progress:
+    """The lines of a terminal, which show nothing yet but what is `done`; all of them are taken away in the end."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # half as long as the rest of rich
     from rich.table import Column
 
+    class Display(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from done
+            yield from super().get_renderables()
+
     wide = console.width >= _WIDE
-    return Progress(
+    return Display(
         TextColumn(
             "{task.fields[name]}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")
         ),
@@ -64,16 +72,25 @@ class LiveMonitor(Monitor):
     """Lines on a terminal that are redrawn; without a terminal, one line per task that is done.
 
     Of `total` tasks and searches each counts once: a search when it is answered, not with every value that it tries.
-    `each` is given every result of the run as soon as it is known.
+    `each` is given every result of the run as soon as it is known. Where a table of all results follows on the same
+    terminal (`told_again`), only the last tasks that are done are shown, and no line of them stays.
     """
 
-    def __init__(self, console: Console, total: int, each: Callable[[Result], None] | None = None) -> None:
+    def __init__(
+        self,
+        console: Console,
+        total: int,
+        each: Callable[[Result], None] | None = None,
+        *,
+        told_again: bool = False,
+    ) -> None:
         self._console, self._total, self._done = console, total, 0
         self._each = each
         self._counted: set[str] = set()
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
-        self._display = _display(console) if console.is_terminal else None
+        self._last: deque[Text] | None = deque(maxlen=_LAST) if told_again and console.is_terminal else None
+        self._display = _display(console, () if self._last is None else self._last) if console.is_terminal else None
 
     def decided(self, result: Result) -> None:
         """Leave a line of a search, whose tasks did not count, and hand every result on."""
@@ -143,4 +160,8 @@ class LiveMonitor(Monitor):
     def _leave(self, before: str, name: str, result: Result) -> None:
         verdict = (result.verdict.value, STYLES[result.verdict])
         message = Text.assemble(f"{before} ", (name, "bold"), " ", verdict, f" in {duration(result.seconds)}")
-        self._console.print(message, highlight=False, soft_wrap=True)
+        if self._last is None:
+            self._console.print(message, highlight=False, soft_wrap=True)
+        else:
+            message.no_wrap, message.overflow = True, "ellipsis"
+            self._last.append(message)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from eqspec.networks.network import Network
-from eqspec.report.numbers import count
+from eqspec.report.numbers import count, plural
 
 
 def shape_in_words(network: Network) -> str:
     """`16 inputs -> 5 outputs`."""
-    return f"{network.input_size} inputs -> {network.output_size} outputs"
+    return f"{plural(network.input_size, 'input')} -> {plural(network.output_size, 'output')}"
 
 
 def steps_in_words(network: Network) -> tuple[str, str]:

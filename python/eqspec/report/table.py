@@ -34,7 +34,9 @@ _GAP = 2
 _SAID = 24
 """Columns of the terminal that suffice for the remarks on a task, which wrap into further lines."""
 _MOST_NUMBERS = 32
-"""The most numbers of one input or output that are printed; a saved witness has them all."""
+"""The most numbers of one output that are printed; a saved witness has them all."""
+_MOST_FEATURES = 12
+"""The same for an input: those that moved furthest."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def remark(result: Result) -> Text:
         parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
     if result.cached or result.resumed:
         parts.append(Text("kept from before" if result.cached else "resumed", "dim"))
-    elif result.reused is not None:
+    elif result.reused is not None and result.reused.taken_up:
         parts.append(Text(reused_in_words(result.reused), "dim"))
     if result.as_expected is True and result.expected is not None:
         parts.append(Text("as expected", "green"))
@@ -128,9 +130,7 @@ def remark(result: Result) -> Text:
 
 
 def reused_in_words(reused: Reused) -> str:
-    """How a search started, and how much of an earlier proof was of use."""
-    if not reused.taken_up:
-        return "from an earlier proof, of which nothing was of use"
+    """How much of an earlier proof a search has used."""
     return f"from an earlier proof, {reused.taken_up / max(1, reused.steps):.0%} of its steps taken up"
 
 
@@ -222,8 +222,9 @@ def runs(values: Sequence[Fraction]) -> str:
 
 
 def witnesses(results: Sequence[Result]) -> RenderableType:
-    """The inputs at which claims break, in raw units by name, with both outputs."""
+    """The inputs at which claims break, in raw units by name, with both outputs; those that were expected come last."""
     broken = [(r, w) for r in results if (w := r.witness or (r.find.witness if r.find else None)) is not None]
+    broken.sort(key=lambda one: one[0].as_expected is True)
     shown: list[RenderableType] = [_witness(result, witness) for result, witness in broken[:_MOST_WITNESSES]]
     if hidden := len(broken) - len(shown):
         shown.append(Text(f"... and {plural(hidden, 'more input')}; --format json or --save-witness has them all"))
@@ -234,8 +235,10 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     where = Text.assemble((result.id, "bold"), f"  {witness.statement}")
     if result.find is not None and result.find.refuted is not None:
         where.append(f" (at {result.find.variable} = {value(float(result.find.refuted))})")
-    at, seen = Text("at ", "bold"), inputs(witness)
-    at.append(_listed(seen.parts) + (f"; {seen.others}" if seen.others else ""), "not bold")
+    region = (result.task or {}).get("region")
+    at, seen = Text("at ", "bold"), inputs(witness, region, _MOST_FEATURES)
+    more = f", and {count(seen.more)} {'more' if region is None else 'that moved less'}" if seen.more else ""
+    at.append(", ".join(seen.parts) + more + (f"; {seen.others}" if seen.others else ""), "not bold")
     outputs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for heading in ("output", "reference", "candidate"):
         outputs.add_column(heading, justify="left" if heading == "output" else "right")
@@ -247,11 +250,6 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     said = runtime_said(witness, logits=result.scores == "logits")
     beside = [Text(near)] if (near := nearest_row(witness)) else []
     return Group(where, Padding(Group(at, *beside, outputs, said), (0, 0, 1, 2)))
-
-
-def _listed(parts: Sequence[str]) -> str:
-    more = f", ... {count(len(parts) - _MOST_NUMBERS)} more" if len(parts) > _MOST_NUMBERS else ""
-    return ", ".join(parts[:_MOST_NUMBERS]) + more
 
 
 def runtime_said(witness: Witness, *, logits: bool = False) -> Text:

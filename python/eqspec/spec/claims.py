@@ -10,7 +10,18 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Norm, Property, Top1
+from eqspec.property import (
+    INSTEAD_OF_A_DECISION,
+    Confidence,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Norm,
+    Property,
+    Top1,
+)
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, spelt, warning
 from eqspec.spec.numbers import shown
@@ -129,10 +140,7 @@ def _top1(
     guard = claim.guard
     if len(subjects.space.outputs) < 2:
         message = f"'keeps top1' needs a classifier: space '{subjects.space.name}' has one output"
-        advice = (
-            "use 'stays within': where the sign of a score decides, a distance of 2.197 keeps every decision of which "
-            "the reference is 90 % sure, and so does 0.4 between probabilities"
-        )
+        advice = f"use 'stays within': {INSTEAD_OF_A_DECISION}"
         raise Fault(error("E306", message, claim.span, help=advice))
     if guard is None:
         return Top1()

@@ -89,4 +89,5 @@ CODES: dict[str, str] = {
     "W316": "a confidence of what has been through a Softmax already",
     "W317": "a network that answers no numbers in onnxruntime",
     "W318": "an expectation whose condition never holds",
+    "W319": "a distance that any two networks of this kind keep",
 }

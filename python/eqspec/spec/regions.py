@@ -288,9 +288,10 @@ class _Term:
     def _require_sigma(self, span: Span, word: str = "sigma") -> None:
         kind = self.space.normaliser
         if kind != "zscore":
-            message = f"'{word}' has no meaning in space '{self.space.name}': it declares 'normalise {kind}'"
-            hint = "give 'normalise zscore ...', or write the radius in raw units"
             clause = self.space.normalise
+            why = "it has no 'normalise'" if clause is None else f"it declares 'normalise {kind}'"
+            message = f"'{word}' has no meaning in space '{self.space.name}': {why}"
+            hint = "give 'normalise zscore ...', or write the radius in raw units"
             labels = () if clause is None else (Label(clause.kind.span, "declared here"),)
             raise Fault(error("E123", message, span, *labels, help=hint))
 

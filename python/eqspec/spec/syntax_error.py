@@ -278,7 +278,11 @@ def _unexpected(stop: Stop) -> Diagnostic:
         return error("E008", message, stop.span, help="leave it out", fixes=unneeded)
     help_text: str | None = None
     fixes: tuple[Fix, ...] = ()
-    if stop.kind == "NAME":
+    if stop.found == "in" and "COLON" in stop.accepts:
+        named = len(stop.text[: stop.start].rstrip())
+        fixes = (Fix(Span(stop.source, named, stop.end), ":"),)
+        help_text = f"a range stands behind a colon: '{_word_before(stop.text, named)}: 0 .. 1'"
+    elif stop.kind == "NAME":
         help_text = did_you_mean(stop.found, _keywords(stop))
         fixes = spelt(stop.span, stop.found, _keywords(stop))
     elif stop.found == "=" and "CMP" in stop.accepts:
@@ -299,6 +303,11 @@ def _claims(stop: Stop) -> str | None:
     """The sentences that may be proved, where reading stopped in a line that begins with 'prove'."""
     line = stop.text[stop.text.rfind("\n", 0, stop.start) + 1 : stop.start]
     return _CLAIMS if stop.braces and _BEGINS_A_CLAIM.match(line) else None
+
+
+def _word_before(text: str, end: int) -> str:
+    """The word that ends at a place, or its last letters."""
+    return str(regex(r"\w*$").findall(text[max(0, end - _SHORT) : end])[0])
 
 
 def _ends_as_list(stop: Stop) -> tuple[Fix, ...]:

@@ -141,9 +141,12 @@ def _words(task: Task) -> str:
     free = [i for i in range(total) if task.lower_exact[i] < task.upper_exact[i]]
     if not free:
         return "a single input" if task.lower_exact == task.upper_exact else "no input at all"
-    which = "every feature" if len(free) == total else f"{len(free)} of {total} features, the others being fixed"
+    which = "every feature" if len(free) == total else f"{len(free)} of {total} features (the others are fixed)"
     row = task.parameters.get("row")
     where = "the middle of its range"
+    if not any(centre_of(task, i) for i in free):
+        space = task.space
+        where = "its mean" if any(space.centre) or any(s != 1 for s in space.scale) else "0"
     if task.around is not None:
         where = "the row it lies around" if row is None else f"row {row}"
     reach, units, cut = _reach(task, free)

@@ -11,11 +11,16 @@ probabilities are meant, so it has to be said (`gives logits`). One case tells i
 Softmax, no distance between what they give is more than 1 in linf, 2 in l1, or the root of 2 in l2, because
 probabilities lie between 0 and 1 and sum up to 1. A larger distance is allowed only by somebody who means logits. The
 logarithms of probabilities that LogSoftmax gives have no such limit.
+
+A distance can also hold by what the outputs are alone: where all outputs of both files lie between a and b, as those of
+a sigmoid lie between 0 and 1, they differ by at most b - a in linf, by n (b - a) in l1 and by the root of n times
+(b - a) in l2, n the number of outputs that are compared. A claim of so much says nothing of the two files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from eqspec.networks import Network
@@ -24,6 +29,8 @@ from eqspec.networks.quantiser import Quantiser
 from eqspec.property import Comparison, Epsilon, Margin, Property, exact
 
 _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
+_RANGES = {"sigmoid": (0, 1), "tanh": (-1, 1), "softsign": (-1, 1), "erf": (-1, 1)}
+"""Between which numbers the values of a function lie, whatever its argument is."""
 
 
 def left_out(network: Network) -> str | None:
@@ -50,6 +57,49 @@ def _is_share(curve: Curve) -> bool:
         return False
     quantiser = Quantiser.of(curve)
     return quantiser.value_of(quantiser.low) >= 0 and quantiser.value_of(quantiser.high) <= 1
+
+
+def range_of_outputs(networks: Iterable[Network]) -> tuple[Fraction, Fraction] | None:
+    """Numbers a <= b between which all outputs of all networks lie at any input whatsoever, by the functions at their
+    ends; None where these do not tell.
+    """
+    ranges = [one for network in networks for one in _ranges(network)]
+    known = [one for one in ranges if one is not None]
+    if len(known) < len(ranges):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _ranges(network: Network) -> list[tuple[Fraction, Fraction] | None]:
+    if network.softened == "softmax":
+        return [(Fraction(0), Fraction(1))]
+    return [_range_of(curve) for curve in _at_the_end(network)] or [None]
+
+
+def _range_of(curve: Curve) -> tuple[Fraction, Fraction] | None:
+    if curve.name == "quantiser":
+        quantiser = Quantiser.of(curve)
+        return quantiser.value_of(quantiser.low), quantiser.value_of(quantiser.high)
+    if curve.name not in _RANGES or curve.parameters:
+        return None
+    low, high = _RANGES[curve.name]
+    return Fraction(low), Fraction(high)
+
+
+def says_nothing(claim: Property, networks: Sequence[Network]) -> bool:
+    """Whether a distance is allowed between any two networks whose outputs lie where those of the given ones do."""
+    ends = range_of_outputs(networks) if isinstance(claim, Epsilon) else None
+    if ends is None or not isinstance(claim, Epsilon):
+        return False
+    apart, eps = ends[1] - ends[0], exact(claim.eps)
+    compared = networks[0].output_size if claim.outputs is None else len(claim.outputs)
+    match claim.norm:
+        case "linf":
+            return eps >= apart
+        case "l1":
+            return eps >= compared * apart
+        case "l2":
+            return eps * eps >= compared * apart * apart
 
 
 def _at_the_end(network: Network) -> list[Curve]:

@@ -71,7 +71,7 @@ def test_a_report_is_a_table(tmp_path: Path) -> None:
 def test_a_result_shows_where_the_claim_breaks() -> None:
     result = eqspec.verify(FULL, RAISED, [-1, -1], [1, 1], Epsilon(0.2))
     html = html_of(result)
-    assert "the linf distance of candidate and reference in output 1 is 0.25, more than 0.2." in html
+    assert "candidate and reference differ by 0.25 in output 1, more than 0.2." in html
     assert ["1", "0", "0.25"] in Cells(html).rows
     undecided = html_of(eqspec.verify(FULL, RAISED, [-1, -1], [1, 1], Epsilon(0.2), timeout=0))
     assert "timeout, 0 % proved" in undecided

@@ -19,6 +19,7 @@ from eqspec.errors import InputError, SpecError
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.report import formats, table
 from eqspec.testing import assert_equivalent
+from small_specs import write_onnx
 
 SAID = "cores are logits: f and g are read without the Softmax at the end"
 SPEC = """eqspec 1
@@ -97,6 +98,14 @@ def test_a_distance_that_no_probabilities_have_only_warns(
         other = file(tmp_path / "other.onnx", 0.0, tail)
         with pytest.raises(InputError, match="logits"):
             eqspec.verify(pair[0], other, [-1, -1], [1, 1], claim)
+
+
+@pytest.mark.parametrize("claim", [Top1(), Margin(0.1), Confidence(0.9)])
+def test_a_decision_of_one_output_is_refused(claim: Property, tmp_path: Path) -> None:
+    """It would hold of any two networks: the one output is always the first. A spec says so by E306."""
+    paths = [write_onnx(tmp_path / name, [[factor, 1]], [0]) for name, factor in (("f.onnx", 1), ("g.onnx", -1))]
+    with pytest.raises(InputError, match=r"says nothing of networks with one output.*claim an Epsilon"):
+        eqspec.verify(paths[0], paths[1], [-1, -1], [1, 1], claim)
 
 
 def test_plain_files_need_say_nothing(tmp_path: Path) -> None:

@@ -46,13 +46,19 @@ def test_a_misspelt_command_is_guessed(command: str, capsys: pytest.CaptureFixtu
         (["--verison"], "eqspec: error: there is no option --verison, did you mean --version?"),
         (["verify", "a", "b", "c"], "'c' is too much"),
         (["inspect", "a", "--zzz"], "there is no option --zzz; see 'eqspec inspect --help'"),
-        ([], "COMMAND; see 'eqspec --help'"),
         (["nothing like it"], "there is no command 'nothing like it'; see 'eqspec --help'"),
         (["check", "a", "--\x1b[2J"], r"there is no option --\x1b[2J"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert message in said(capsys, *words)
+
+
+def test_without_a_command_it_is_said_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == ExitCode.BAD_INPUT
+    assert "\n    check " in capsys.readouterr().err
 
 
 def closed(folder: Path, *words: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 
@@ -86,6 +87,23 @@ def test_what_is_worth_claiming_is_spoken_against_by_nothing(seed: int, tmp_path
     if claims.confidence is not None:
         sure = (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)).max(axis=1) >= claims.confidence
         assert (f.argmax(axis=1) == g.argmax(axis=1))[sure].all()
+
+
+@pytest.mark.parametrize(("gain", "worth"), [(1.2, True), (-5, False)])
+def test_no_distance_is_suggested_that_any_two_probabilities_keep(gain: float, worth: bool, tmp_path: Path) -> None:
+    """Both end in a Sigmoid, so that everything stays within 1; z and -5 z go more than 1/2 apart."""
+    paths = [tmp_path / "f.onnx", tmp_path / "g.onnx"]
+    for path, factor in zip(paths, (1, gain), strict=True):
+        write_onnx(path, [[factor, factor]], [0])
+        proto = onnx.load(path)
+        proto.graph.node[-1].output[0] = "z"
+        proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["z"], [proto.graph.output[0].name]))
+        onnx.save(proto, path)
+    found = eqspec.diff(*paths, lower=-1, upper=1)
+    eps = found.claims.eps
+    assert (eps is not None) == worth
+    assert eps is None or found.outputs.worst.difference < eps < 1
+    assert worth or "between 0 and 1 anyway" in " ".join(str(found).split())
 
 
 def test_a_table_is_taken_as_verify_takes_it(tmp_path: Path) -> None:

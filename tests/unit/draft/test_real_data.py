@@ -16,6 +16,7 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
+from eqspec.draft.two_classes import TwoClasses
 from eqspec.property import Epsilon
 from eqspec.tasks.task import Task
 from unit.draft.real_data import SCALED, Real, trained
@@ -305,6 +306,14 @@ def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, cap
     border = "1/2" if sigmoid else "0"
     assert re.search(rf"decides between two classes: '\w+' above {border}, '\w+' below", said)
     _the_distance_keeps_decisions(drafted(tmp_path), real, (tmp_path / "s.eqspec").read_text(), sigmoid=sigmoid)
+
+
+@pytest.mark.parametrize("probability", [False, True])
+def test_the_distance_that_is_claimed_always_keeps_some_decision(probability: bool) -> None:
+    """However far outputs were seen to differ: a larger distance is none between probabilities, or keeps nothing."""
+    between = TwoClasses("no", "yes", probability)
+    for seen in (0.0, 0.01, 0.3, 0.4, 0.499, 0.6, 1.0, 7.0, 1e9):
+        assert 0.5 < between.confidence(float(between.claimed(seen))) < 1
 
 
 def _the_distance_keeps_decisions(task: Task, real: Real, text: str, *, sigmoid: bool) -> None:

@@ -123,6 +123,9 @@ def test_tasks_share_what_is_wanted_and_what_one_lacks_others_give() -> None:
     found = mine([none, some], 30)
     assert [counts.kept for counts in found.counts] == [0, 30]
     assert set(found.task.tolist()) == {1}
+    said = [line for _, line in lines(found)]
+    assert said[0].startswith("some: 30 counterexamples")
+    assert any(line.startswith("none: none, of ") for line in said)
     assert [counts.kept for counts in mine([some, some], 31).counts] == [16, 15]
 
 

@@ -240,13 +240,14 @@ def test_what_tasks_were_run_with_is_told_once() -> None:
     networks = {r: {"name": r[0], "path": f"{r}.onnx", "sha256": r[0] * 64} for r in ("reference", "candidate")}
     same = {"networks": networks, "settings": {"timeout": 5.0, "threads": None}, "engine_version": "0.1.0"}
     one = replace(result(), **same)  # type: ignore[arg-type]
-    tree = shown([one, one, replace(one, settings={"timeout": None})])
+    tree = shown([one, one, replace(one, settings={"timeout": None, "memory": None})])
     first, second = with_class(tree, "setup", "div")
     assert "r" * 64 in said(first)
     assert "2 tasks" in said(first)
     assert "timeout5 s" in said(first)
     assert "threadsone per core" in said(first)
     assert "timeoutno limit set" in said(second)
+    assert "memory2048 MiB, the default" in said(second)
 
 
 def test_very_many_tasks_are_listed_and_the_urgent_ones_told() -> None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from eqspec.report import json, numbers, table, witness_files
 from eqspec.report.live import LiveMonitor
@@ -139,6 +139,23 @@ def test_a_witness_shows_names_units_and_both_outputs() -> None:
     assert "onnxruntime agrees" in page
 
 
+def test_of_many_features_those_that_moved_furthest_are_named() -> None:
+    """Feature i of 30 moved by i / 30 of what it may, the first two were fixed."""
+    seen = replace(witness(30), normalised=tuple(Fraction(i, 30) for i in range(30)), moved=tuple(range(2, 30)))
+    region = {"lo": [0.0, 0.0, *[-1.0] * 28], "hi": [0.0, 0.0, *[1.0] * 28]}
+    broken = made(Verdict.DIFFERENT, witness=seen, task={"region": region})
+    page = " ".join(shown(table.witnesses([broken])).split())
+    assert "at f18 = 18, f19 = 19, " in page
+    assert "f17" not in page
+    assert "and 16 that moved less; the other 2 are at the centre of the region" in page
+
+
+def test_inputs_that_were_expected_come_last() -> None:
+    fine = made(Verdict.DIFFERENT, id="fine", witness=witness(), expected="different")
+    page = shown(table.witnesses([fine, made(Verdict.DIFFERENT, id="bad", witness=witness())]))
+    assert page.index("bad") < page.index("fine")
+
+
 def test_what_onnxruntime_says_is_reported_as_it_is() -> None:
     for confirms, words in ((False, "the claim holds here"), (None, "not an ONNX file")):
         seen = replace(witness(), onnxruntime_confirms=confirms, onnxruntime_reason="not an ONNX file")
@@ -147,7 +164,7 @@ def test_what_onnxruntime_says_is_reported_as_it_is() -> None:
 
 def test_large_inputs_and_many_witnesses_are_cut_and_say_so() -> None:
     page = shown(table.witnesses([made(Verdict.DIFFERENT, witness=witness(784, 100))]))
-    assert "... 752 more" in " ".join(page.split())
+    assert "f11 = 11, and 772 more" in " ".join(page.split())
     assert "... 68 more" in " ".join(page.split())
     assert len(page.splitlines()) < 50
     many = shown(table.witnesses([made(Verdict.DIFFERENT, witness=witness())] * 25))
@@ -213,6 +230,21 @@ def test_on_a_terminal_a_running_task_has_a_line() -> None:
     for words in ("near[delta=0.9]", "25.0 %", "12 345 boxes", "6 172/s"):
         assert words in drawn
     assert "1/2 near[delta=0.9] equivalent in 3.00 s" in console.file.getvalue()
+
+
+def test_where_a_table_follows_no_line_stays() -> None:
+    """Of eight tasks the last ones are shown while others run; in the end each line was taken away."""
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    monitor = LiveMonitor(console, 8, told_again=True)
+    for number in range(8):
+        monitor.finished(task(identity(1), identity(1), id=f"t{number}"), made(seconds=3.0))
+    assert monitor._display is not None
+    said = shown(Group(*monitor._display.get_renderables()))
+    assert [line for line in said.splitlines() if line.strip()] == [
+        f"{number + 1}/8 t{number} equivalent in 3.00 s" for number in range(3, 8)
+    ]
+    assert isinstance(console.file, io.StringIO)
+    assert not console.file.getvalue()
 
 
 def test_off_a_terminal_only_what_is_done_leaves_a_line() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,12 +60,20 @@ def test_a_ball_says_its_row() -> None:
     ("high", "words"),
     [
         ([0, 0], "a single input"),
-        ([2, 0], "1 of 2 features, the others being fixed within 1 of the middle of its range"),
+        ([2, 0], "1 of 2 features (the others are fixed) within 1 of the middle of its range"),
         ([-1, 0], "no input at all"),
     ],
 )
 def test_regions_in_words(high: list[int], words: str) -> None:
     assert question(task(identity(2), identity(2), lower=[0, 0], upper=high, space=space(2, 2))).words == words
+
+
+def test_a_region_around_the_mean_says_so() -> None:
+    scaled = replace(space(2, 2), centre=(Fraction(7), Fraction(0)), scale=(Fraction(2), Fraction(3)))
+    ends: dict[str, Any] = {"lower": [-1, -1], "upper": [1, 1]}
+    made = task(identity(2), identity(2), space=scaled, **ends)
+    assert question(made).words == "every feature within 1 std of its mean"
+    assert question(task(identity(2), identity(2), space=space(2, 2), **ends)).words == "every feature within 1 of 0"
 
 
 def test_very_many_features_are_counted_and_constraints_told() -> None:

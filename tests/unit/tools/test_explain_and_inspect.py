@@ -14,6 +14,7 @@ from eqspec.cli import main
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.report.statement import NOT_PROMISED, statement
 from eqspec.tasks.task import LinearConstraint
+from small_specs import write_onnx
 
 
 def explained(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
@@ -168,11 +169,21 @@ def test_inspect_says_what_became_of_a_classifier(tmp_path: Path, capsys: pytest
     assert "none: the outputs are scores" not in shown
 
 
+def test_inspect_says_that_outputs_are_those_of_a_sigmoid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_onnx(tmp_path / "a.onnx", [[1, 2]], [0])
+    model = onnx.load(path)
+    model.graph.node[-1].output[0] = "z"
+    model.graph.node.append(helper.make_node("Sigmoid", ["z"], ["y"]))
+    onnx.save(model, path)
+    assert main(["inspect", str(path)]) == 0
+    assert "those of a Sigmoid, from 0 to 1" in " ".join(capsys.readouterr().out.split())
+
+
 def test_inspect_reads_nnet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["// a network", "1,1,1,1,", "1,1,", "0,", "-1,", "1,", "0,0,", "1,1,", "2,", "3,"]
     (tmp_path / "a.nnet").write_text("\n".join(lines) + "\n")
     assert main(["inspect", str(tmp_path / "a.nnet")]) == 0
-    assert "1 inputs -> 1 outputs" in capsys.readouterr().out
+    assert "1 input -> 1 output" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

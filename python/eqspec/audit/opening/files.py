@@ -86,7 +86,7 @@ class Bounded:
         try:
             found = read(size)
         except (EOFError, OSError, zlib.error) as problem:
-            raise Refused(f"it is no certificate (those are packed by gzip), or it is damaged: {problem}") from None
+            raise Refused(f"it is not a certificate (those are packed by gzip), or it is damaged: {problem}") from None
         self._left -= len(found)
         if self._left < 0:
             raise Refused("more comes out of the file than the auditor takes from one")

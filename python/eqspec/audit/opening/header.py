@@ -33,7 +33,7 @@ def header(file: Bounded) -> dict[str, Any]:
     except json.JSONDecodeError as problem:
         raise Refused(f"its first line is not JSON: {problem.msg} at character {problem.pos}") from None
     if not isinstance(found, dict):
-        raise Refused("its first line is no JSON object")
+        raise Refused("its first line is not a JSON object")
     return found
 
 

@@ -66,7 +66,7 @@ class File:
             raise Refused(f"{label(self.path, 500)}: reading it takes more memory than the auditor has") from None
         except Exception as problem:  # onnx, numpy and its reference implementation answer in many ways
             said = f"{type(problem).__name__}: {problem}"
-            raise Refused(f"{label(self.path, 500)}: it is no network that the auditor can read ({said})") from None
+            raise Refused(f"{label(self.path, 500)}: it is not a network that the auditor can read ({said})") from None
 
     def _check_scores(self, softmax: bool) -> None:
         """Refused where the task takes other numbers for the scores than the auditor."""

@@ -78,3 +78,5 @@ def _show(found: Counterexamples, output: Path | None, out: Console, err: Consol
         found.save(output)
         err.print(Text(f"wrote {output}: {plural(len(found), 'input')}"), soft_wrap=True)
     out.print(table.indented(page.lines(found)))
+    if output is None and len(found):
+        err.print(Text("Nothing was written; -o FILE.npz or FILE.csv keeps them."), soft_wrap=True)

@@ -28,7 +28,7 @@ from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
 from eqspec.report.printable import one_line
 from eqspec.report.tiles_in_words import parameters, tile_in_words
-from eqspec.tasks.score_meaning import left_out
+from eqspec.tasks.score_meaning import ends_in_sigmoid, left_out
 
 _SUFFIX = ".eqspec"
 _NARROW = 80
@@ -109,6 +109,8 @@ def _show_file(file: Overview, network: Network | None, out: Console) -> None:
         )
     found = file.tail if network is None else left_out(network)
     tail = f"{found}: left out, the outputs are its scores" if found else "none: the outputs are scores"
+    if network is not None and ends_in_sigmoid(network):
+        tail = "none: the outputs are those of a Sigmoid, from 0 to 1"
     rows.append(("softmax tail", tail))
     made_by = f", made by {file.producer}" if file.producer else ""
     rows.append(("file", f"opset {file.opset}, {count(file.parameters)} numbers{made_by}"))

@@ -37,7 +37,13 @@ examples:
   eqspec verify full.onnx small.onnx --data train.csv --eps 0.05 --norm l2
   eqspec verify full.onnx small.onnx --lower -1,0 --upper 1,8/3 --top1 --spec small.eqspec
 
-exit codes: 0 it holds; 1 it does not, or for nothing; 2 something cannot be used; 3 undecided"""
+exit codes: 0 it holds; 1 it does not, or it says nothing of any input; 2 something cannot be used; 3 undecided"""
+_HERE = {
+    "E131": "here the ends are those of '--lower' and '--upper'",
+    "E208": "here '--logits' or '--probabilities' says so",
+    "E306": "here '--eps' claims such a distance",
+}
+"""What the help of a finding about the spec means on the command line."""
 
 
 def add(commands: Commands) -> None:
@@ -94,17 +100,19 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             out.file.write(text)
         return ExitCode.AS_EXPECTED
     try:
-        spec = loads(text, directory=_folder(arguments))
+        spec = loads(text, directory=_folder(arguments), name="this question as a spec")
     except SpecError as problem:
         show(problem, err)
-        if any(finding.code == "E208" for finding in problem.diagnostics):
-            err.print("here '--logits' or '--probabilities' says so", highlight=False, soft_wrap=True)
+        for code in dict.fromkeys(finding.code for finding in problem.diagnostics):
+            if code in _HERE:
+                err.print(_HERE[code], highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT
     show_warnings(spec.warnings, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     engine_there = engine_on(arguments.cluster, partial(note, err))
-    with engine_there as engine, LiveMonitor(err, 1) as monitor:
+    again = arguments.format == "human" and out.is_terminal
+    with engine_there as engine, LiveMonitor(err, 1, told_again=again) as monitor:
         report = spec.run(spec.tasks, options, 1, monitor, cache, engine=engine)
     for _, error in report.failures:
         if not isinstance(error, EqspecError):

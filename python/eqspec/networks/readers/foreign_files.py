@@ -28,7 +28,7 @@ class Foreign:
 def refusal(path: str, content: bytes, cause: str) -> NetworkError:
     """Why the file is not read: because it is something else that is known, or else for the cause."""
     if (found := kind_of(path, content)) is not None:
-        return NetworkError(path, f"{found.what}, and no ONNX model", fix=found.fix)
+        return NetworkError(path, f"{found.what}, not an ONNX model", fix=found.fix)
     return NetworkError(path, cause, fix=MODEL_FIX)
 
 

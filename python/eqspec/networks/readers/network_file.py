@@ -106,9 +106,9 @@ def content(name: str) -> bytes:
             )
         if not file.is_file():
             if (foreign := foreign_files.of_folder(name)) is not None:
-                raise NetworkError(name, f"{foreign.what}, and no ONNX model", fix=foreign.fix)
+                raise NetworkError(name, f"{foreign.what}, not an ONNX model", fix=foreign.fix)
             fix = f"give an .onnx or .nnet file, a project of hls4ml, which holds {DEFINES}, or one of da4ml"
-            raise NetworkError(name, "not a file, and no project of hls4ml or da4ml", fix=fix)
+            raise NetworkError(name, "neither a file nor a project of hls4ml or da4ml", fix=fix)
         if file.stat().st_size > MAX_BYTES:
             raise NetworkError(
                 name, "larger than 2 GiB", fix="store the weights as external data, or use a smaller network"

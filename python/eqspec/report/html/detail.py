@@ -15,7 +15,7 @@ from eqspec.report.advice import advice
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
-from eqspec.report.inputs import nearest_row, set_apart
+from eqspec.report.inputs import nearest_row, parts_moved, set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
@@ -298,23 +298,22 @@ def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature,
         ends = list(zip(region["lo"], region["hi"], strict=True))
         exact = region.get("around")
         around = None if exact is None or len(exact) != size else [Fraction(x) for x in exact]
+    far = parts_moved(seen, region)
     made: list[tuple[float, float, Feature]] = []
     for i, (low, high) in enumerate(ends):
         point = seen.normalised[i]
         at = approximately(point)
-        inside, apart, moved = None, "", 0.0
+        inside, apart = None, ""
         if low is not None and high is not None:
             bottom, top = Fraction(low), Fraction(high)
             centre = around[i] if around is not None else (bottom + top) / 2
             apart = f"{approximately(point - centre):+.4g}"
-            moved = -1.0
             if low < high:
                 inside = min(max((at - low) / (high - low), 0.0), 1.0)
-                moved = approximately(abs(point - centre) / max(top - centre, centre - bottom))
         raw, unit = value(approximately(seen.raw[i])), seen.units[i] or ""
         fixed = low is not None and low == high
         feature = Feature(seen.features[i], raw, unit, f"{at:+.4g}", apart, inside, fixed)
-        made.append((round(moved, 6), abs(at), feature))
+        made.append((round(far[i], 6), abs(at), feature))
     return tuple(feature for _, _, feature in sorted(made, key=lambda entry: entry[:2], reverse=True))
 
 

@@ -28,6 +28,7 @@ from eqspec.report.outcome import Outcome, outcome, place, sentence, standing
 from eqspec.report.printable import shown
 from eqspec.report.table import remark
 from eqspec.run.core import __version__
+from eqspec.run.options import MEMORY
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 
@@ -271,7 +272,9 @@ def _setting(name: str, given: object) -> str:
     match name, given:
         case "threads", None:
             return "one per core"
-        case "timeout" | "memory" | "boxes", None:
+        case "memory", None:
+            return f"{MEMORY / 2**20:g} MiB, the default"
+        case "timeout" | "boxes", None:
             return "no limit set"
         case "timeout", int() | float():
             return f"{given:g} s"

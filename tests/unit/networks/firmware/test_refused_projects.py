@@ -139,7 +139,7 @@ def test_a_file_that_ends_early_is_refused(project: Path, file: str, share: floa
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
     assert not is_network_folder(tmp_path)
     assert not is_network_folder(tmp_path / "\0")
-    with pytest.raises(NetworkError, match="no project of hls4ml"):
+    with pytest.raises(NetworkError, match="nor a project of hls4ml"):
         read_network(tmp_path)
 
 
