@@ -79,7 +79,7 @@ def test_a_project_is_its_program(tmp_path: Path) -> None:
     assert answers(networks[0], whole["inputs"]) == answers(networks[1], whole["inputs"])
     assert "model/comb.json" in networks[0].notes[0]
     assert "model/pipeline.json" in networks[1].notes[0]
-    result = eqspec.verify(*networks, [-4, -4], [4, 4], eqspec.Epsilon(0))
+    result = eqspec.verify(networks[0], networks[1], [-4, -4], [4, 4], eqspec.Epsilon(0))
     assert result.verdict is eqspec.Verdict.EQUIVALENT
 
 
