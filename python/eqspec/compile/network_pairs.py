@@ -40,6 +40,7 @@ from eqspec.networks import (
     compose_affine,
     in_float32,
     is_network_folder,
+    of_two_classes,
     read_network,
     softened,
 )
@@ -101,6 +102,7 @@ class Networks:
         self._compared: dict[Function, tuple[Comparison, int]] = {}
         self._silent: set[Function] = set()
         self._rows: dict[tuple[object, ...], Array] = {}
+        self._two_classes: dict[tuple[str, str], Network | None] = {}
 
     def as_given(self, instance: Instance) -> Network:
         """The network as its file has it, checked against its space; Fault if it cannot be used."""
@@ -294,12 +296,26 @@ class Networks:
         space_binding = module.get("space", declaration.space)
         if space_binding not in self.spec.spaces:
             raise Fault
-        _check_sizes(network, declaration, self.spec.spaces[space_binding])
+        space = self.spec.spaces[space_binding]
+        network = self._for_outputs(instance, network, len(space.outputs))
+        _check_sizes(network, declaration, space)
         _check_scores(network, declaration)
         return network
 
     def _integer_ends(self, instance: Instance) -> Dequantised | None:
         return dequantised(instance.declaration, self.spec.scope(instance.file.module))
+
+    def _for_outputs(self, instance: Instance, network: Network, outputs: int) -> Network:
+        """A network for a space of so many outputs: where that has two, one output that is a Sigmoid is two classes."""
+        if outputs != 2 or network.output_size != 1 or not ends_in_sigmoid(network):
+            return network
+        if network.identity not in self._two_classes:
+            self._two_classes[network.identity] = of_two_classes(network)
+        found = self._two_classes[network.identity]
+        if found is None:
+            return network
+        self._functions[instance] = Path(f"{found.source}:{found.sha256}"), found.output_name, None
+        return found
 
     def _file(self, instance: Instance, path: Path, written: str, chosen: str | None) -> Network:
         ends = self._integer_ends(instance)

@@ -8,7 +8,8 @@ from re import sub
 
 from eqspec.errors import InputError, NoIntegerEndsError
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks import Dequantised, Network, read_network
+from eqspec.networks import Dequantised, Network, of_two_classes, read_network
+from eqspec.tasks.score_meaning import ends_in_sigmoid
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,14 @@ def read_pair(
     if all(network.dequantised is None for network in read):
         raise InputError(f"neither {reference} nor {candidate} takes or gives integers: leave --dequantised out")
     return paired(*read)
+
+
+def with_two_classes(pair: Pair) -> Pair:
+    """The pair, with two classes in place of one output where that is a Sigmoid in both files."""
+    if pair.outputs != 1 or not (ends_in_sigmoid(pair.reference) and ends_in_sigmoid(pair.candidate)):
+        return pair
+    first, second = (of_two_classes(network) for network in (pair.reference, pair.candidate))
+    return pair if first is None or second is None else paired(first, second)
 
 
 def _dequantised(file: str, output: str | None) -> Network:

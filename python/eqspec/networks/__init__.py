@@ -12,7 +12,7 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
-from eqspec.networks.readers.network_file import comparison, is_network_folder, read_network
+from eqspec.networks.readers.network_file import comparison, is_network_folder, of_two_classes, read_network
 from eqspec.networks.readers.onnx_overview import weight_files
 from eqspec.networks.sharing import share
 from eqspec.networks.softened import softened
@@ -36,6 +36,7 @@ __all__ = [
     "is_network_folder",
     "match",
     "negate_outputs",
+    "of_two_classes",
     "overflow",
     "read_network",
     "share",

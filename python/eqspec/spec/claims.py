@@ -134,13 +134,16 @@ def _counted_output(index: Fraction, node: ast.Node, space: SpaceFacts) -> int:
     return int(index)
 
 
+TWO_CLASSES = "of a file that ends in a Sigmoid declare both classes, as in 'outputs no, yes'"
+
+
 def _top1(
     claim: ast.KeepsTop1, subjects: Subjects, scope: Scope, findings: Findings, searching: bool
 ) -> Property | Literal[values.Unknown.UNKNOWN]:
     guard = claim.guard
     if len(subjects.space.outputs) < 2:
         message = f"'keeps top1' needs a classifier: space '{subjects.space.name}' has one output"
-        advice = f"use 'stays within': {INSTEAD_OF_A_DECISION}"
+        advice = f"{TWO_CLASSES}; else use 'stays within': {INSTEAD_OF_A_DECISION}"
         raise Fault(error("E306", message, claim.span, help=advice))
     if guard is None:
         return Top1()

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
-from eqspec.draft.named_pair import Pair, read_pair
+from eqspec.draft.named_pair import Pair, read_pair, with_two_classes
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
 from eqspec.errors import InputError, unwritten
@@ -117,6 +117,8 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     refuse_without_data(arguments)
     outputs = _chosen_outputs(arguments)
     pair = read_pair(arguments.reference, arguments.candidate, outputs, dequantised=arguments.dequantised)
+    if len(arguments.outputs or arguments.labels or ()) == 2 or _claims_a_decision(arguments):
+        pair = with_two_classes(pair)
     data = None
     if arguments.data is not None:
         try:
@@ -141,6 +143,11 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
         for line in known.said:
             err.print(Text(line), soft_wrap=True)
         return pair, known
+
+
+def _claims_a_decision(arguments: argparse.Namespace) -> bool:
+    """Whether one of the options of 'verify' claims a decision of a classifier."""
+    return any(getattr(arguments, name, None) not in (None, False) for name in ("top1", "confidence", "margin"))
 
 
 def _chosen_outputs(arguments: argparse.Namespace) -> tuple[str | None, str | None]:

@@ -15,7 +15,7 @@ from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.firmware.folder import DEFINES, is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
-from eqspec.networks.readers import foreign_files, nnet, onnx_model, onnx_reader
+from eqspec.networks.readers import foreign_files, nnet, onnx_model, onnx_reader, two_class_output
 from eqspec.networks.readers.onnx_names import STANDARD
 
 
@@ -71,6 +71,18 @@ def is_network_folder(path: Path) -> bool:
         return is_project(path) or location.is_project(path)
     except (OSError, ValueError):
         return False
+
+
+def of_two_classes(network: Network) -> Network | None:
+    """A network whose one output is a Sigmoid, read as a softmax of two scores; None where it is another one.
+
+    Raises NetworkError where its file cannot be read any more.
+    """
+    if network.content is None and (is_network_folder(Path(network.source)) or not network.source.endswith(".onnx")):
+        return None
+    stored = content(network.source) if network.content is None else network.content
+    with np.errstate(all="ignore"):
+        return two_class_output.of_two_classes(network, stored)
 
 
 def comparison(network: Network) -> agreement.Comparison:

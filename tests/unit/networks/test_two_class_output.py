@@ -1,0 +1,103 @@
+"""One output that is a Sigmoid, read as two classes where the space or the claim has two: against the definition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import eqspec
+from eqspec.networks import Network, of_two_classes, read_network
+from eqspec.networks.session import Session
+from unit.networks.exported import FLOAT, several, value
+from unit.networks.models import node, save
+
+HIDDEN = np.array([[1.0, -2.0, 0.5], [0.25, 1.0, -1.0]], np.float32)
+LAST = np.array([[1.0], [0.5], [-1.5]], np.float32)
+POINTS = np.array([[0.5, -0.25], [-1.0, 2.0], [0.0, 0.0], [3.0, 1.0]])
+
+
+def classifier(
+    *tail: onnx.NodeProto, step: float = 0.0, opset: int = 17, shape: tuple[int, ...] = (1, 1)
+) -> onnx.ModelProto:
+    last = LAST if not step else np.round(LAST / step).astype(np.float32) * np.float32(step)
+    nodes = [node("MatMul", ["x", "h"], "a"), node("Relu", ["a"], "b"), node("MatMul", ["b", "w"], "z")]
+    nodes += [node("Sigmoid", ["z"], "p" if tail else "y"), *tail]
+    ends = [value("x", FLOAT, (1, 2))], [value("y", FLOAT, shape)]
+    return several(nodes, {"h": HIDDEN, "w": last, "n": np.array([-1], np.int64)}, *ends, opset=opset)
+
+
+def written(folder: Path, model: onnx.ModelProto, name: str = "m.onnx") -> Network:
+    return read_network(Path(save(folder, model)).rename(folder / name))
+
+
+@pytest.mark.parametrize("opset", [9, 13, 21])
+@pytest.mark.parametrize("tail", [(), (node("Identity", ["p"], "y"),)], ids=["alone", "behind a name"])
+def test_its_scores_are_nothing_and_what_the_sigmoid_is_of(
+    tail: tuple[onnx.NodeProto, ...], opset: int, tmp_path: Path
+) -> None:
+    one = written(tmp_path, classifier(*tail, opset=opset))
+    two = of_two_classes(one)
+    assert two is not None
+    assert (two.output_size, two.stripped) == (2, "softmax")
+    scores = np.maximum(POINTS @ HIDDEN, 0) @ LAST
+    assert np.allclose(two.evaluate(POINTS), np.hstack([np.zeros_like(scores), scores]))
+    assert np.allclose(1 / (1 + np.exp(-scores)), one.evaluate(POINTS))
+    answers = [Session(two).run(point) for point in POINTS]
+    assert np.allclose(answers, two.evaluate(POINTS), atol=1e-5)
+    assert one.sha256 in two.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        classifier(node("Tanh", ["p"], "y")),
+        classifier(node("Reshape", ["p", "n"], "y"), shape=(1,)),
+        several([node("Sigmoid", ["x"], "y")], {}, [value("x", FLOAT, (1, 2))], [value("y", FLOAT, (1, 2))]),
+    ],
+    ids=["another function behind it", "one number without its axis", "two outputs"],
+)
+def test_what_else_is_no_classifier_of_two_classes(model: onnx.ModelProto, tmp_path: Path) -> None:
+    assert of_two_classes(written(tmp_path, model)) is None
+
+
+def test_decisions_are_decided(tmp_path: Path) -> None:
+    """Where |z| is large enough both decide alike; at the border they do not."""
+    reference = written(tmp_path, classifier(), "reference.onnx")
+    candidate = written(tmp_path, classifier(step=0.4), "candidate.onnx")
+    lower, upper = [-1.0, -1.0], [1.0, 1.0]
+    result = eqspec.verify(reference, candidate, lower, upper, eqspec.Top1())
+    assert result.verdict is eqspec.Verdict.DIFFERENT
+    assert result.witness is not None
+    x = np.array([result.witness.normalised], dtype=float)
+    signs = [np.sign(network.evaluate(x) - 0.5).item() for network in (reference, candidate)]
+    assert signs[0] != signs[1]
+    sure = eqspec.verify(reference, candidate, lower, upper, eqspec.Confidence("0.75"))
+    assert sure.verdict is eqspec.Verdict.EQUIVALENT
+
+
+SPEC = """eqspec 1
+space two { features a, b  outputs no, yes }
+space one { features a, b  outputs p }
+network f = "reference.onnx" in two
+network g = "candidate.onnx" in two
+network k = "reference.onnx" in one
+network m = "candidate.onnx" in one
+region r in two = box { all: -1 .. 1 }
+region q in one = box { all: -1 .. 1 }
+check decisions { prove g keeps top1 of f when confidence >= 0.75  on r }
+check distance { prove m stays within 0.3 of k  on q }
+check too_close { prove m stays within 0.001 of k  on q }
+"""
+
+
+def test_a_space_of_two_outputs_reads_it_so(tmp_path: Path) -> None:
+    """Beside one of one output, for which the same files are one number each."""
+    written(tmp_path, classifier(), "reference.onnx")
+    written(tmp_path, classifier(step=0.4), "candidate.onnx")
+    (tmp_path / "s.eqspec").write_text(SPEC)
+    report = eqspec.check(tmp_path / "s.eqspec", cache=False, progress=False)
+    found = {result.check: result.verdict.value for result in report}
+    assert found == {"decisions": "equivalent", "distance": "equivalent", "too_close": "different"}
