@@ -349,7 +349,8 @@ def test_witnesses_are_checked_exactly(claim: Property, tmp_path: Path) -> None:
     def harmless(parts: Parts) -> None:
         parts.header["task"]["candidate"] = parts.header["task"]["reference"]
 
-    assert "holds" in refused(made, tmp_path, harmless)
+    said = refused(made, tmp_path, harmless)  # whether a confidence is reached is not always known
+    assert "cannot show that the claim breaks" in said if isinstance(claim, Confidence) else "holds" in said
     for wrong in ({"witness": ["0"]}, {"witness": None}, {"verdict": "unknown"}, {"verdict": "equivalent"}):
         assert refused(made, tmp_path, partial(_with, wrong))
 
