@@ -445,7 +445,7 @@ def test_files_that_are_no_models(content: bytes, tmp_path: Path) -> None:
 
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     assert "no such file" in refused(tmp_path / "missing.onnx").message
-    assert "not a file" in refused(tmp_path).message
+    assert "neither a file nor a project" in refused(tmp_path).message
     with pytest.raises(NetworkError):
         read_network("nul\0l.onnx")
 

@@ -27,7 +27,7 @@ from .value import Value
 
 _WRITTEN_OUT_SINCE = 13
 """The opset since which an axis of Softmax is an axis, and ends that are written out are seen."""
-_SHAPING = ("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+_SHAPING = ("Dropout", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
 
 @dataclass(frozen=True)

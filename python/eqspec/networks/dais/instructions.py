@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
+from eqspec.networks.readers import foreign_files
 
 MOST_BYTES, MOST_OPERATIONS = 1 << 26, 1 << 18
 _MOST_SHIFT = 512
@@ -102,21 +103,27 @@ def programs(path: str, content: bytes) -> tuple[Program, ...]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        fix = "give an .onnx or .nnet file, a project of hls4ml or da4ml, or a program that da4ml saved"
-        raise NetworkError(path, f"not a program of da4ml: no JSON ({error})", fix=fix) from None
+        raise _refusal(path, content, f"not a program of da4ml: no JSON ({error})") from None
     reader = _Reader(path)
     if _is_pipeline(found):
         stages = found[0]
     elif isinstance(found, list) and len(found) in (8, 9):
         stages = [found]
     else:
-        fix = "give the file that CombLogic.save or Pipeline.save of da4ml wrote, model/comb.json in its projects"
-        raise NetworkError(path, "JSON, but not a program of da4ml", fix=fix)
+        raise _refusal(path, content, "JSON, but not a program of da4ml")
     made = tuple(reader.program(stage, number if len(stages) > 1 else None) for number, stage in enumerate(stages))
     for number, (before, after) in enumerate(pairwise(made)):
         if len(before.outputs) != after.inputs:
             reader.fail(f"stage {number} gives {len(before.outputs)} numbers, stage {number + 1} takes {after.inputs}")
     return made
+
+
+def _refusal(path: str, content: bytes, cause: str) -> NetworkError:
+    """What the file is instead, where that is known, or the cause."""
+    if (found := foreign_files.kind_of(path, content)) is not None:
+        return NetworkError(path, f"{found.what}, not an ONNX model", fix=found.fix)
+    fix = "give the file that CombLogic.save or Pipeline.save of da4ml wrote, model/comb.json in its projects"
+    return NetworkError(path, cause, fix=fix)
 
 
 def _is_pipeline(found: object) -> bool:
