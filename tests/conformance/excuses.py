@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import onnx
 
 REFUSALS: dict[str, str] = {
+    r"entries along the open axis": "the samples of a batch meet, or the axis is none of samples",
     r"integers that depend on the input are compared": "levels of quantisers are compared behind a cast",
     r"minus infinity": "only masks in front of a Softmax may be so",
     r"outside of its domain|division by zero|variance \+ epsilon is not positive": "nothing finite comes out",

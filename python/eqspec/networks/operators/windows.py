@@ -98,6 +98,9 @@ def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...], *,
     if kind == "NOTSET":
         pads = pads_of(call, rank)
     elif kind == "VALID":
+        rests = [(size - extent) % stride for size, stride, extent in zip(sizes, strides, extents, strict=True)]
+        if pooling and call.integer("ceil_mode", 0) and any(rests):
+            raise UnreadableError("ceil_mode beside auto_pad VALID, where runtimes count differently", "give the pads")
         pads = [0] * (2 * rank)
     else:
         needed = [
