@@ -45,7 +45,7 @@ def windows(places: Array, kernel: Sequence[int], attributes: Mapping[str, Any],
         if left < 0:
             raise Refused("a window that is larger than its value")
         count = -(-left // s) + 1 if attributes.get("ceil_mode") else left // s + 1
-        if (count - 1) * s >= n + a:  # no window begins in the padding at the end
+        if attributes.get("ceil_mode") and (count - 1) * s >= n + a:  # then no window begins in the padding at the end
             count -= 1
         ends.append(max(0, (count - 1) * s + w - n - a))
         beyond.append(np.arange(count) * s + w > n + a + b)
