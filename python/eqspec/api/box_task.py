@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Network, comparison, in_float32, of_two_classes, softened
+from eqspec.networks import Arithmetic, Network, both_of_two_classes, comparison, in_float32, softened
 from eqspec.property import INSTEAD_OF_A_DECISION, Comparison, Decision, Margin, Number, Property, exact, validate
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices
@@ -28,15 +28,6 @@ Corner: TypeAlias = tuple[Fraction, ...]
 Grid: TypeAlias = Number | Lattice | Sequence[Number | Lattice | None]
 Scores: TypeAlias = Literal["logits", "probabilities"]
 Networks: TypeAlias = tuple[Network, Network]
-
-
-def _of_classes(networks: Networks, claim: Property) -> Networks:
-    """Where a claim is about decisions and both networks have one output that is a Sigmoid, both with two classes."""
-    if isinstance(claim, Decision) and all(n.output_size == 1 and ends_in_sigmoid(n) for n in networks):
-        first, second = (of_two_classes(network) for network in networks)
-        if first is not None and second is not None:
-            return first, second
-    return networks
 
 
 def box_task(
@@ -52,7 +43,8 @@ def box_task(
 ) -> Task:
     """The task that `eqspec.verify` decides; its documentation describes the arguments and the errors."""
     _check_sizes(networks)
-    networks = _of_classes(networks, claim)
+    if isinstance(claim, Decision):
+        networks = both_of_two_classes(*networks)
     size, outputs = networks[0].input_size, networks[0].output_size
     validate(claim, outputs)
     if isinstance(claim, Decision) and outputs < 2:

@@ -8,8 +8,7 @@ from re import sub
 
 from eqspec.errors import InputError, NoIntegerEndsError
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks import Dequantised, Network, of_two_classes, read_network
-from eqspec.tasks.score_meaning import ends_in_sigmoid
+from eqspec.networks import Dequantised, Network, both_of_two_classes, read_network
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,7 @@ def read_pair(
 
 def with_two_classes(pair: Pair) -> Pair:
     """The pair, with two classes in place of one output where that is a Sigmoid in both files."""
-    if pair.outputs != 1 or not (ends_in_sigmoid(pair.reference) and ends_in_sigmoid(pair.candidate)):
-        return pair
-    first, second = (of_two_classes(network) for network in (pair.reference, pair.candidate))
-    return pair if first is None or second is None else paired(first, second)
+    return paired(*both_of_two_classes(pair.reference, pair.candidate))
 
 
 def _dequantised(file: str, output: str | None) -> Network:

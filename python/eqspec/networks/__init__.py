@@ -12,7 +12,13 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
-from eqspec.networks.readers.network_file import comparison, is_network_folder, of_two_classes, read_network
+from eqspec.networks.readers.network_file import (
+    both_of_two_classes,
+    comparison,
+    is_network_folder,
+    of_two_classes,
+    read_network,
+)
 from eqspec.networks.readers.onnx_overview import weight_files
 from eqspec.networks.sharing import share
 from eqspec.networks.softened import softened
@@ -29,6 +35,7 @@ __all__ = [
     "ScaleAndZero",
     "align",
     "as_network",
+    "both_of_two_classes",
     "comparison",
     "compose_affine",
     "exact_layers",

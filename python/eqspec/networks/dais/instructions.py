@@ -18,45 +18,15 @@ from typing import Any, NoReturn
 
 from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
+from eqspec.networks.firmware.fixed_point_types import FixedPoint
+from eqspec.networks.quantiser import Rounding
 from eqspec.networks.readers import foreign_files
 
 MOST_BYTES, MOST_OPERATIONS = 1 << 26, 1 << 18
 _MOST_SHIFT = 512
 """Bits in front of or behind the point."""
+_PROGRAM_FIX = "give the file that CombLogic.save or Pipeline.save of da4ml wrote, model/comb.json in its projects"
 WRITE_AGAIN = "write the program again with da4ml 0.3 or later"
-
-
-@dataclass(frozen=True)
-class Type:
-    """Integers times 2^-bits from low to high."""
-
-    signed: bool
-    width: int
-    bits: int
-
-    @property
-    def low(self) -> int:
-        """The least integer."""
-        return -(1 << (self.width - 1)) if self.signed else 0
-
-    @property
-    def high(self) -> int:
-        """The largest integer."""
-        return (1 << (self.width - self.signed)) - 1
-
-    @property
-    def text(self) -> str:
-        """The type as C++ has it."""
-        return f"ap_{'' if self.signed else 'u'}fixed<{self.width},{self.width - self.bits}>"
-
-    @classmethod
-    def of_interval(cls, least: int, most: int, bits: int) -> Type:
-        """The least type that holds integers times 2^-bits from one to another."""
-        if least == most == 0:
-            return cls(False, 0, 0)
-        signed = least < 0
-        held = (max(-least, most + 1) - 1).bit_length()
-        return cls(signed, held + signed, bits)
 
 
 @dataclass(frozen=True)
@@ -70,7 +40,7 @@ class Operation:
     first: int
     second: int
     data: int
-    type: Type
+    type: FixedPoint
     least: int
     most: int
 
@@ -103,27 +73,19 @@ def programs(path: str, content: bytes) -> tuple[Program, ...]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise _refusal(path, content, f"not a program of da4ml: no JSON ({error})") from None
+        raise foreign_files.refusal(path, content, f"not a program of da4ml: no JSON ({error})", _PROGRAM_FIX) from None
     reader = _Reader(path)
     if _is_pipeline(found):
         stages = found[0]
     elif isinstance(found, list) and len(found) in (8, 9):
         stages = [found]
     else:
-        raise _refusal(path, content, "JSON, but not a program of da4ml")
+        raise foreign_files.refusal(path, content, "JSON, but not a program of da4ml", _PROGRAM_FIX)
     made = tuple(reader.program(stage, number if len(stages) > 1 else None) for number, stage in enumerate(stages))
     for number, (before, after) in enumerate(pairwise(made)):
         if len(before.outputs) != after.inputs:
             reader.fail(f"stage {number} gives {len(before.outputs)} numbers, stage {number + 1} takes {after.inputs}")
     return made
-
-
-def _refusal(path: str, content: bytes, cause: str) -> NetworkError:
-    """What the file is instead, where that is known, or the cause."""
-    if (found := foreign_files.kind_of(path, content)) is not None:
-        return NetworkError(path, f"{found.what}, not an ONNX model", fix=found.fix)
-    fix = "give the file that CombLogic.save or Pipeline.save of da4ml wrote, model/comb.json in its projects"
-    return NetworkError(path, cause, fix=fix)
 
 
 def _is_pipeline(found: object) -> bool:
@@ -182,7 +144,7 @@ class _Reader:
                 self.fail(f"it reads input {first} of {inputs}")
         elif not (-1 <= first < number and -1 <= second < number):
             self.fail("it reads a value that is not there yet")
-        return Operation(code, first, second, data, Type.of_interval(least, most, bits), least, most)
+        return Operation(code, first, second, data, _least_type(least, most, bits), least, most)
 
     def _interval(self, given: object) -> tuple[int, int, int]:
         """Its ends as integers times 2^-bits, and bits."""
@@ -234,6 +196,14 @@ class _Reader:
             expected = "a list" if size is None else f"a list of {size}"
             self.fail(f"{name} is not {expected}")
         return given
+
+
+def _least_type(least: int, most: int, bits: int) -> FixedPoint:
+    """The least type that holds integers times 2^-bits from one to another; of 0 alone it has no bits at all."""
+    signed = least < 0
+    width = 0 if least == most == 0 else (max(-least, most + 1) - 1).bit_length() + signed
+    text = f"ap_{'' if signed else 'u'}fixed<{width},{width - bits}>"
+    return FixedPoint(width, width - bits, signed, Rounding.FLOOR, "AP_WRAP", text)
 
 
 def _tables(given: list[Any]) -> object:

@@ -22,8 +22,9 @@ import numpy as np
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, leaky, through
 from eqspec.networks.dais.forms import Form
-from eqspec.networks.dais.instructions import Operation, Program, Table, Type
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.dais.instructions import Operation, Program, Table
+from eqspec.networks.firmware.fixed_point_types import FixedPoint
+from eqspec.networks.quantiser import Quantiser
 
 RELU = leaky(0.0)
 _EXACT, _MOST_ENTRIES, _MOST_BITS = 1 << 50, 1 << 14, 900
@@ -38,7 +39,7 @@ class Atom:
 
     curve: Curve
     argument: Form
-    type: Type | None
+    type: FixedPoint | None
     name: str
 
 
@@ -150,11 +151,11 @@ class Values:
             self._fail("it reads a value that is not there")
         return found[place]
 
-    def _atom(self, curve: Curve, argument: Form, of: Type | None) -> Form:
+    def _atom(self, curve: Curve, argument: Form, of: FixedPoint | None) -> Form:
         self.atoms.append(Atom(curve, argument, of, self._name))
         return Form.of(len(self.atoms) - 1)
 
-    def _entered(self, value: Known | None, place: int, shift: int, of: Type) -> Known:
+    def _entered(self, value: Known | None, place: int, shift: int, of: FixedPoint) -> Known:
         if value is not None:
             return self._assigned(value.shifted(shift), of)
         if not of.width:
@@ -162,7 +163,7 @@ class Values:
         kind = self._quantiser(of, of.low, of.high, wraps=True)
         return Known(self._atom(kind.curve, Form.of(place).shifted(shift), of), of.low, of.high, of.bits)
 
-    def _assigned(self, value: Known, of: Type, *, rectified: bool = False) -> Known:
+    def _assigned(self, value: Known, of: FixedPoint, *, rectified: bool = False) -> Known:
         """A value, or max(0, value), assigned to a type, which cuts off its last digits and counts modulo its size."""
         changes = rectified and value.least < 0
         least, most = (max(end, 0) if rectified else end for end in (value.least, value.most))
@@ -190,10 +191,10 @@ class Values:
         sign_of = value if not rectified and of.width == 1 and not of.signed and least >= -1 and most <= 0 else None
         return Known(self._atom(kind.curve, argument, of), of.low, of.high, of.bits, sign_of)
 
-    def _quantiser(self, of: Type, low: int, high: int, *, wraps: bool) -> Quantiser:
+    def _quantiser(self, of: FixedPoint, low: int, high: int, *, wraps: bool) -> Quantiser:
         if abs(of.bits) > _MOST_BITS or max(-low, high) > _EXACT:
             self._fail(f"{of.text} has more than 50 bits, or its point lies too far away")
-        return Quantiser(2.0**-of.bits, low, high, Rounding.FLOOR, wraps=wraps)
+        return Quantiser(2.0**-of.bits, low, high, of.rounding, wraps=wraps)
 
     def _looked_up(self, value: Known, operand: Operation, table: Table) -> Known:
         """The entry of a table whose first one is for the least number of the operand's interval."""

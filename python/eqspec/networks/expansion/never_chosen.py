@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onnx import NodeProto
-
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import ExternalData, stored
 
 _STANDARD = ("", "ai.onnx")
-_ATTRIBUTES = ("detect_negative", "detect_positive")
 
 
 def expand(pieces: Pieces) -> None:
@@ -22,11 +19,11 @@ def expand(pieces: Pieces) -> None:
     tested = {
         node.output[0]: node.input[0]
         for node in pieces.nodes
-        if node.op_type in ("IsInf", "IsNaN") and _is_plain(node) and len(node.input) == len(node.output) == 1
+        if node.op_type in ("IsInf", "IsNaN") and node.domain in _STANDARD and len(node.input) == len(node.output) == 1
     }
     before, pieces.nodes = pieces.nodes, []
     for node in before:
-        standard = node.op_type == "Where" and _is_plain(node) and len(node.input) == 3
+        standard = node.op_type == "Where" and node.domain in _STANDARD and len(node.input) == 3
         other = pieces.stored(node.input[1]) if standard and len(node.output) == 1 else None
         alone = other is not None and not other.dims  # of rank 0, so the result has the shape of a
         if other is not None and alone and tested.get(node.input[0]) == node.input[2] and not other.external_data:
@@ -36,8 +33,3 @@ def expand(pieces: Pieces) -> None:
             pieces.notes.append(said)
         else:
             pieces.nodes.append(node)
-
-
-def _is_plain(node: NodeProto) -> bool:
-    """Whether it is as the standard has it; another one is left to the reader, which refuses it."""
-    return node.domain in _STANDARD and not node.overload and not any(a.name not in _ATTRIBUTES for a in node.attribute)

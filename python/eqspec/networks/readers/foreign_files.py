@@ -25,11 +25,11 @@ class Foreign:
     fix: str
 
 
-def refusal(path: str, content: bytes, cause: str) -> NetworkError:
-    """Why the file is not read: because it is something else that is known, or else for the cause."""
+def refusal(path: str, content: bytes, cause: str, fix: str = MODEL_FIX) -> NetworkError:
+    """Why the file is not read: because it is something else that is known, or else for the cause, with its fix."""
     if (found := kind_of(path, content)) is not None:
         return NetworkError(path, f"{found.what}, not an ONNX model", fix=found.fix)
-    return NetworkError(path, cause, fix=MODEL_FIX)
+    return NetworkError(path, cause, fix=fix)
 
 
 def kind_of(path: str, content: bytes) -> Foreign | None:

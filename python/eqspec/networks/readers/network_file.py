@@ -78,11 +78,18 @@ def of_two_classes(network: Network) -> Network | None:
 
     Raises NetworkError where its file cannot be read any more.
     """
-    if network.content is None and (is_network_folder(Path(network.source)) or not network.source.endswith(".onnx")):
+    is_file = network.source.endswith(".onnx") and Path(network.source).is_file()
+    if network.output_size != 1 or (network.content is None and not is_file):
         return None
     stored = content(network.source) if network.content is None else network.content
     with np.errstate(all="ignore"):
         return two_class_output.of_two_classes(network, stored)
+
+
+def both_of_two_classes(first: Network, second: Network) -> tuple[Network, Network]:
+    """Two networks with two classes each, where the one output of both is a Sigmoid; else as they are."""
+    found = of_two_classes(first), of_two_classes(second)
+    return (first, second) if found[0] is None or found[1] is None else (found[0], found[1])
 
 
 def comparison(network: Network) -> agreement.Comparison:

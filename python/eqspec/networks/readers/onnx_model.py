@@ -15,7 +15,7 @@ from onnx import GraphProto, ModelProto, NodeProto
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
-from eqspec.networks.expansion import UnexpandedError, expanded
+from eqspec.networks.expansion import EXPANDED, UnexpandedError, expanded
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers import (
     foreign_files,
@@ -81,7 +81,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         at = {"node": name_of(node), "operator": node.op_type}
         raise NetworkError(path, f"it reads {read!r}, which depends on it", fix="export the model again", **at)
     for node in ends.nodes:  # before any is written as others, or left out; those of later opsets may be written out
-        if onnx_definition.has(node, opset):
+        if node.op_type not in EXPANDED or onnx_definition.has(node, opset):
             check_definition(path, node, opset)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in tensors]
