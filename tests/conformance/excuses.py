@@ -56,6 +56,7 @@ REFUSALS: dict[str, str] = {
     r"one side of complex numbers": "the inverse of a spectrum of one side is another matrix",
     r"is a label: a place among": "a distance between labels is none between scores",
     r"has no spatial axes": "images without entries",
+    r"output_shape .* is larger than": "a ConvTranspose that leaves entries which no window reaches, before or behind",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""
@@ -72,6 +73,8 @@ class Bug:
     training: bool = False
     with_value: bytes = b""
     """Of one of its attributes."""
+    in_front_of: str = ""
+    """Another operator of the model, where this one does it no harm otherwise."""
 
 
 REFERENCE_BUGS = (
@@ -101,6 +104,7 @@ REFERENCE_BUGS = (
     Bug("QLinearConv", "the zero point is added in front of the rounding, and groups have too many outputs"),
     Bug("LRN", "it stops at as many channels as there are samples"),
     Bug("Resize", "a single entry lies half a place in front of the first", with_value=b"pytorch_half_pixel"),
+    Bug("Resize", "the length is that by the scale, not the one rounded down to entries", with_value=b"align_corners"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (
@@ -110,6 +114,7 @@ ONNXRUNTIME_BUGS = (
     Bug("GroupNormalization", "it is computed in float32, also of double"),
     Bug("BatchNormalization", "what it learns is written over initialisers that other nodes use", training=True),
     Bug("Gelu", "its tanh form has constants of float32, also of double"),
+    Bug("Tanh", "in float32 it may be 1.0000001, which is above a threshold of 1", in_front_of="ThresholdedRelu"),
 )
 
 
@@ -126,6 +131,8 @@ def known_bug(bugs: tuple[Bug, ...], model: onnx.ModelProto) -> str | None:
             if bug.training and len(node.output) < 2:
                 continue
             if bug.with_value and all(a.s != bug.with_value for a in node.attribute):
+                continue
+            if bug.in_front_of and all(other.op_type != bug.in_front_of for other in model.graph.node):
                 continue
             if node.op_type == bug.operator and bug.first <= opset <= bug.last:
                 return f"{bug.operator}: {bug.reason}"

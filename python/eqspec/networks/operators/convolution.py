@@ -128,7 +128,10 @@ def _transposed_shape(
         wanted = wanted[-rank:]
         total = [f - w for f, w in zip(full, wanted, strict=True)]
         if len(wanted) != rank or min(total) < 0:
-            raise UnreadableError(f"output_shape {wanted} is larger than {full}", "export the model again")
+            raise UnreadableError(
+                f"output_shape {wanted} is larger than {full}, which is all that windows reach",
+                "give output_padding, which says on which side the rest lies; runtimes choose without it",
+            )
         results = tuple(wanted)
         before = tuple(t // 2 if kind == "SAME_UPPER" else t - t // 2 for t in total)
     if min(results) < 1:
