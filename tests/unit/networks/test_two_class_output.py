@@ -50,6 +50,33 @@ def test_its_scores_are_nothing_and_what_the_sigmoid_is_of(
     assert one.sha256 in two.notes[-1]
 
 
+def cast(*kinds: int) -> list[onnx.NodeProto]:
+    names = ["p", *(f"p{at}" for at in range(1, len(kinds))), "y"]
+    return [node("Cast", [a], b, to=kind) for a, b, kind in zip(names[:-1], names[1:], kinds, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "kinds", [(onnx.TensorProto.DOUBLE, FLOAT), (onnx.TensorProto.DOUBLE,), (FLOAT, FLOAT)], ids=str
+)
+def test_casts_to_real_numbers_are_seen_through(kinds: tuple[int, ...], tmp_path: Path) -> None:
+    model = classifier(*cast(*kinds))
+    model.graph.output[0].type.tensor_type.elem_type = kinds[-1]
+    two = of_two_classes(written(tmp_path, model))
+    assert two is not None
+    scores = np.maximum(POINTS @ HIDDEN, 0) @ LAST
+    assert np.allclose(
+        [Session(two).run(point) for point in POINTS], np.hstack([np.zeros_like(scores), scores]), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("kind", [onnx.TensorProto.INT64, onnx.TensorProto.BOOL, onnx.TensorProto.INT32], ids=str)
+def test_a_cast_to_integers_decides_otherwise(kind: int, tmp_path: Path) -> None:
+    """What is cut off or compared with 0 is above one half nowhere, or everywhere."""
+    one = written(tmp_path, classifier(*cast(kind, FLOAT)))
+    assert np.unique(one.evaluate(POINTS) >= 0.5).size == 1
+    assert of_two_classes(one) is None
+
+
 @pytest.mark.parametrize(
     "model",
     [

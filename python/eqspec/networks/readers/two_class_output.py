@@ -20,7 +20,6 @@ from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.onnx_names import STANDARD
 
-_SAME = ("Identity", "Cast")
 _TYPES = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorProto.FLOAT16: np.float16}
 
 
@@ -49,7 +48,7 @@ def _completed(stored: bytes, output: str) -> bytes | None:
     declared = next((value for value in graph.output if value.name == output), None)
     last: NodeProto | None = made.get(output)
     seen = set[str]()
-    while last is not None and last.op_type in _SAME and last.domain in STANDARD and last.input[0] not in seen:
+    while last is not None and _hands_on(last) and last.input[0] not in seen:
         seen.add(last.input[0])
         last = made.get(last.input[0])
     if declared is None or last is None or last.op_type != "Sigmoid" or last.domain not in STANDARD:
@@ -60,17 +59,30 @@ def _completed(stored: bytes, output: str) -> bytes | None:
         return None
     names = {*made, *(tensor.name for tensor in graph.initializer), *(value.name for value in graph.input)}
     one, rest, both = (_free(f"{output} {word}", names) for word in ("one", "of the other class", "of both classes"))
-    graph.initializer.append(numpy_helper.from_array(np.ones((), _TYPES[kind.elem_type]), one))
+    inferred = onnx.shape_inference.infer_shapes(model).graph.value_info
+    held = {value.name: value.type.tensor_type.elem_type for value in inferred}.get(last.output[0], kind.elem_type)
+    if held not in _TYPES:
+        return None
+    graph.initializer.append(numpy_helper.from_array(np.ones((), _TYPES[held]), one))
     graph.node.append(helper.make_node("Sub", [one, last.output[0]], [rest], name=rest))
     graph.node.append(helper.make_node("Concat", [rest, last.output[0]], [both], axis=1, name=both))
     result = onnx.ValueInfoProto()
     result.CopyFrom(declared)
     result.name = both
+    result.type.tensor_type.elem_type = held  # in front of casts to another type of real numbers
     result.type.tensor_type.shape.dim[1].Clear()
     result.type.tensor_type.shape.dim[1].dim_value = 2
     del graph.output[:]
     graph.output.append(result)
     return bytes(model.SerializeToString())
+
+
+def _hands_on(node: NodeProto) -> bool:
+    """Whether a node gives the number that it takes; a cast to integers or to bool gives another one."""
+    if node.domain not in STANDARD:
+        return False
+    kinds = [attribute.i for attribute in node.attribute if attribute.name == "to"]
+    return node.op_type == "Identity" or (node.op_type == "Cast" and len(kinds) == 1 and kinds[0] in _TYPES)
 
 
 def _free(name: str, taken: set[str]) -> str:
