@@ -90,6 +90,13 @@ def test_what_else_is_no_classifier_of_two_classes(model: onnx.ModelProto, tmp_p
     assert of_two_classes(written(tmp_path, model)) is None
 
 
+def test_a_file_that_changed_in_between_is_not_read_in_its_place(tmp_path: Path) -> None:
+    one = written(tmp_path, classifier())
+    written(tmp_path, classifier(step=0.4))
+    with pytest.raises(eqspec.NetworkError, match="has changed"):
+        of_two_classes(one)
+
+
 def test_decisions_are_decided(tmp_path: Path) -> None:
     """Where |z| is large enough both decide alike; at the border they do not."""
     reference = written(tmp_path, classifier(), "reference.onnx")

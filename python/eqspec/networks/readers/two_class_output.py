@@ -9,12 +9,14 @@ aside where claims are about decisions, and onnxruntime runs what was completed.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from eqspec.errors import NetworkError
 from eqspec.networks import agreement
 from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
@@ -24,12 +26,17 @@ _TYPES = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorP
 
 
 def of_two_classes(network: Network, stored: bytes) -> Network | None:
-    """A network of one output, a Sigmoid of the ONNX model `stored`, with two outputs; None where it is another one."""
+    """A network of one output, a Sigmoid of the ONNX model `stored`, with two outputs; None where it is another one.
+
+    Raises NetworkError where `stored` is not what the network was read of.
+    """
     if network.output_size != 1 or network.dequantised is not None or network.arithmetic != "real":
         return None
     completed = _completed(stored, network.output_name)
     if completed is None:
         return None
+    if hashlib.sha256(stored).hexdigest() != network.sha256:
+        raise NetworkError(network.source, "the file has changed since it was read", fix="run it again")
     read = onnx_reader.read(network.source, completed)
     if read.output_size != 2 or read.stripped is None:
         return None
