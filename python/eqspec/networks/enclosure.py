@@ -125,6 +125,16 @@ def _quiet() -> np.errstate:
     return np.errstate(all="ignore")
 
 
+def joined(parts: Sequence[Enclosure], axis: int) -> Enclosure:
+    """The same numbers, part behind part along an axis."""
+    value = np.concatenate([part.value for part in parts], axis=axis)
+    error = None
+    if any(part.error is not None for part in parts):
+        error = np.concatenate([part.radius for part in parts], axis=axis)
+    names = [part.names for part in parts if part.names is not None]
+    return Enclosure(value, error, np.concatenate(names, axis=axis) if len(names) == len(parts) else None)
+
+
 def inflate(a: Enclosure, factor: float) -> Enclosure:
     """All the reals within a, and what lies within `factor` times their size of them."""
     if factor == 0:

@@ -57,6 +57,12 @@ def squeezing(size: int) -> list[onnx.NodeProto]:
 
 
 CASES: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Any, ...], int]] = {
+    "weights of a convolution in parts": (
+        [node("Concat", ["u", "v"], "w", axis=0), node("Conv", ["x", "w"], "c"), node("Relu", ["c"], "y")],
+        {"u": numbers(2, 2, 2, 2), "v": numbers(1, 2, 2, 2)},
+        IMAGE,
+        17,
+    ),
     "a flattened size of an open batch": (
         [
             node("Shape", ["x"], "s"),
@@ -171,6 +177,37 @@ def test_forms_of_exporters(what: str, tmp_path: Path) -> None:
     fixed = tuple(d if isinstance(d, int) else 1 for d in shape)
     network = read_and_compared(graph(nodes, constants, shape, opset), tmp_path, [("x", np.float32, fixed)])
     assert in_float32(network).output_size == network.output_size
+
+
+def test_weights_of_an_lstm_in_another_order(tmp_path: Path) -> None:
+    """As torch.onnx writes them, for which gates stand in another order: parts of what is stored, joined again."""
+    nodes = [node("Transpose", ["x"], "t", perm=[1, 0, 2])]
+    for name in ("w", "r", "b"):
+        ends = (("0", "2"), ("6", "8"), ("2", "6"))
+        nodes += [node("Slice", [name, start, end, "0"], f"{name} {start}") for start, end in ends]
+        nodes.append(node("Concat", [f"{name} {start}" for start, _ in ends], f"{name} joined", axis=0))
+        nodes.append(node("Unsqueeze", [f"{name} joined", "0"], name.upper()))
+    nodes.append(node("Concat", ["B", "B"], "BB", axis=1))
+    nodes.append(helper.make_node("LSTM", ["t", "W", "R", "BB"], ["", "h"], hidden_size=2))
+    nodes.append(node("Squeeze", ["h", "0"], "y"))
+    constants = {"w": numbers(8, 3), "r": numbers(8, 2), "b": numbers(8)}
+    constants |= {name: whole(int(name)) for name in ("0", "2", "6", "8")}
+    read_and_compared(graph(nodes, constants, (1, 2, 3)), tmp_path, [("x", np.float32, (1, 2, 3))])
+
+
+def test_joined_constants_are_constants(tmp_path: Path) -> None:
+    """With the digits that no float holds: of a third, and of numbers that a float does."""
+    nodes = [
+        node("Div", ["one", "three"], "third"),
+        node("Concat", ["third", "w"], "m", axis=0),
+        node("MatMul", ["x", "m"], "p"),
+        node("Relu", ["p"], "y"),
+    ]
+    constants = {"one": np.ones((1, 3), np.float32), "three": np.full((1, 3), 3, np.float32), "w": W[:5]}
+    network = read_network(save(tmp_path, graph(nodes, constants, (1, 6))))
+    assert len(network.steps) == 2
+    for low, high in network.evaluate_exact([Fraction(1), *[Fraction(0)] * 5]):
+        assert low <= Fraction(1, 3) <= high < low + Fraction(1, 2**50)
 
 
 @pytest.mark.parametrize("moved", [False, True])

@@ -89,6 +89,17 @@ USES: dict[str, tuple[list[NodeProto], dict[str, np.ndarray]]] = {
         [node("Unsqueeze", ["i", "last"], "u"), node("Equal", ["u", "all"], "e"), node("Cast", ["e"], "y", to=1)],
         {"last": np.array([2]), "all": np.arange(-2, 3)},
     ),
+    "as many as there are": (
+        [
+            node("Shape", ["i"], "n"),
+            node("Concat", ["n", "five"], "sizes", axis=0),
+            node("Unsqueeze", ["i", "last"], "u"),
+            node("Expand", ["u", "sizes"], "wide"),
+            node("Equal", ["wide", "all"], "e"),
+            node("Cast", ["e"], "y", to=1),
+        ],
+        {"five": np.array([5]), "last": np.array([2]), "all": np.arange(-2, 3)},
+    ),
     "a mask beside places": (
         [
             node("Gather", ["t", "i"], "g"),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks import affine as af
+from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
@@ -186,6 +187,9 @@ def concat(call: OperatorCall) -> Sequence[Value]:
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
     reals = [call.real_value(i) for i in range(len(values))]
+    stored = [v for v in reals if isinstance(v, Enclosure)]
+    if len(stored) == len(reals):
+        return [en.joined(stored, axis)]
     affine = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in reals]
     starts = np.cumsum([0, *(v.size for v in affine)])
     positions = [start + np.arange(v.size).reshape(v.shape) for start, v in zip(starts, affine, strict=False)]

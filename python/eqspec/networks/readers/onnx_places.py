@@ -47,6 +47,8 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
         kind, alone = node.op_type, node.input[0] in waiting and not waiting & set(node.input[1:])
         if node.domain not in STANDARD:
             return None
+        if kind == "Shape" and alone:
+            continue  # how many there are, whatever they are
         if kind in _MOVED and alone:
             waiting |= set(node.output)
         elif kind == "Cast" and alone:
