@@ -228,4 +228,6 @@ SPOILERS: dict[str, Spoiler] = {
 def spoil(rng: Random, model: ModelProto) -> str | None:
     """Spoil a model in one way; which one, None where it could not be."""
     name = [*SPOILERS][int(rng.integers(len(SPOILERS)))]
+    if not needed(model):  # the output is an input or stored
+        return None
     return name if SPOILERS[name](rng, model) else None
