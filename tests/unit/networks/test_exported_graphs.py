@@ -57,6 +57,28 @@ def squeezing(size: int) -> list[onnx.NodeProto]:
 
 
 CASES: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Any, ...], int]] = {
+    "a clip from the mean to the largest": (
+        [
+            node("ReduceMean", ["x"], "m", keepdims=0),
+            node("ReduceMax", ["x"], "t", keepdims=0),
+            node("MatMul", ["x", "w"], "h"),
+            node("Clip", ["h", "m", "t"], "y"),
+        ],
+        {"w": W},
+        (1, 6),
+        17,
+    ),
+    "a clip of constants with ends that cross": (
+        [
+            node("ReduceMean", ["x"], "m", axes=[0, 1], keepdims=0),
+            node("Clip", ["c", "m", "k"], "a"),
+            node("Clip", ["c", "", "m"], "b"),
+            node("Add", ["a", "b"], "y"),
+        ],
+        {"c": numbers(1, 3), "k": np.float32(0)},
+        (1, 6),
+        12,
+    ),
     "weights of a convolution in parts": (
         [node("Concat", ["u", "v"], "w", axis=0), node("Conv", ["x", "w"], "c"), node("Relu", ["c"], "y")],
         {"u": numbers(2, 2, 2, 2), "v": numbers(1, 2, 2, 2)},

@@ -160,18 +160,37 @@ def absolute(call: OperatorCall) -> Sequence[Value]:
 
 
 def clip(call: OperatorCall) -> Sequence[Value]:
-    """Clip, its ends as attributes before opset 11, as inputs since; either may be missing."""
+    """Clip, its ends as attributes before opset 11, as inputs since; either may be missing, or depend on the input."""
     if isinstance(call.value(0), np.ndarray):
         return folding.fold(call)
     x = call.real_value(0)
+    low: Real | None
+    high: Real | None
     if call.opset < 11:
-        ends = [None if call.attribute(n) is None else en.exactly(call.real(n, 0.0)) for n in ("min", "max")]
+        low, high = (None if call.attribute(n) is None else en.exactly(call.real(n, 0.0)) for n in ("min", "max"))
     else:
-        ends = [call.number(i) if call.has(i) else None for i in (1, 2)]
-    if any(end is not None and end.value.size != 1 for end in ends):
-        raise UnreadableError("an end that is not one number", "export the model again")
-    low, high = (None if end is None else end.rearranged(lambda a: a.reshape(())) for end in ends)
+        low, high = (_one_number(call.real_value(i)) if call.has(i) else None for i in (1, 2))
+    if isinstance(low, Affine) or isinstance(high, Affine):
+        return [_between(x, low, high)]
     return [clipped(x, low, high)]
+
+
+def _one_number(end: Real) -> Real:
+    if prod(end.shape) != 1:
+        raise UnreadableError("an end that is not one number", "export the model again")
+    if isinstance(end, Affine):
+        return af.rearrange(end, lambda a: a.reshape(()))
+    return end.rearranged(lambda a: a.reshape(()))
+
+
+def _between(x: Real, low: Real | None, high: Real | None) -> Real:
+    """min(max(x, low), high), as the standard defines it for ends that may cross."""
+    made = x
+    for end, choose in ((low, maximum), (high, minimum)):
+        if end is not None:
+            made, end = (argument(v) if isinstance(v, Affine) else v for v in (made, end))
+            made = choose(made, end)
+    return result(made)
 
 
 def clipped(x: Real, low: Enclosure | None, high: Enclosure | None) -> Real:

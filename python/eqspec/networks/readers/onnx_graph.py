@@ -120,11 +120,18 @@ def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
     return tuple(int(d.dim_value) if d.dim_value > 0 else d.dim_param or "?" for d in dims)
 
 
-def fixing(path: str, size: str) -> str:
-    """How to fix an open size by its name, "?" where it has none."""
-    name = "NAME" if size == "?" else size
-    command = f"python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx --dim_param {name} --dim_value N"
-    return f"{command} writes a file with N entries there"
+def fixing(path: str, name: str, shape: Sequence[int | str]) -> str:
+    """How to fix the open sizes of an input: the one by its name, else all of them."""
+    open_sizes = [size for size in shape if isinstance(size, str)]
+    batches = [size for size in open_sizes if "batch" in size.lower()]
+    to_fix = {size for size in open_sizes if size not in batches} or set(batches)
+    if len(to_fix) == 1 and "?" not in to_fix:
+        how = f"--dim_param {to_fix.pop()} --dim_value N"
+    else:
+        sizes = [str(size) if isinstance(size, int) else "1" if size in batches else "N" for size in shape]
+        how = f"--input_name {name} --input_shape {','.join(sizes)}"
+    command = f"python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx {how}"
+    return f"{command} writes a file with numbers of your choice for N"
 
 
 def _input(
@@ -145,15 +152,16 @@ def _input(
     shape = shape_of(value)
     shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
     fix = "export it with fixed sizes; only the batch may be open, as in ['batch', 5] or [5]"
+    if not shape and kind.HasField("shape"):
+        fix = "store its value in the file, as an initialiser of this name, if it is always the same; else give it axes"
+        raise NetworkError(path, f"input {value.name!r} is a single number, rank 0", fix=fix)
     if not shape:
-        missing = "has no declared shape" if not kind.HasField("shape") else "is a single number, rank 0"
-        raise NetworkError(path, f"input {value.name!r} {missing}", fix=fix)
+        raise NetworkError(path, f"input {value.name!r} has no declared shape", fix=fix)
     if any(d.WhichOneof("value") == "dim_value" and d.dim_value == 0 for d in kind.shape.dim[1:]):
         raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
     unknown = sum(isinstance(d, str) for d in shape)
     if unknown > 1 or (len(shape) == unknown and shape[0] not in batches):
-        named = [d for d in (*shape[1:], shape[0]) if isinstance(d, str) and d != "?"]
-        fix += f"; {fixing(path, min(named, key=lambda d: 'batch' in d.lower(), default='?'))}"
+        fix += f"; {fixing(path, value.name, shape)}"
         raise NetworkError(path, f"{shown}: the number of features is not fixed", fix=fix)
     size = 1
     for d in (d for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, int)):

@@ -202,7 +202,8 @@ def _check_open_axis(reading: _Reading, content: bytes) -> None:
     if found is not None and batches.joined(graph.inputs, pair):
         name, size = found
         message = f"entries along the open axis {size!r} of input {name!r} meet, so it is not that of the samples"
-        fix = f"export it with a fixed size there, or fix it: {onnx_graph.fixing(graph.path, size)}"
+        shape = next(one.shape for one in graph.inputs if one.name == name)
+        fix = f"export it with a fixed size there, or fix it: {onnx_graph.fixing(graph.path, name, shape)}"
         raise NetworkError(graph.path, message, fix=fix)
 
 
