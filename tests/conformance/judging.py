@@ -252,6 +252,9 @@ def _judge_auditor(
         _complain(found, f"the auditor fails: {type(error).__name__}: {error}")
         return None
     found.traits.append("read by the auditor")
+    if isinstance(network, Network) and file.softmax != (network.stripped is not None):
+        found.traits.append("a Softmax that one reader sets aside")  # a certificate of such a file is refused
+        return None
     if isinstance(network, NetworkError):
         return _judge_auditor_alone(found, file, theirs, model, inputs, network)
     for x in inputs:

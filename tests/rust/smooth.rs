@@ -173,25 +173,28 @@ fn what_smooth_networks_give_is_enclosed() {
     assert!(decided.get() > 2000 && tight.get() > 500, "{decided:?} {tight:?}");
 }
 
+fn curve(name: &str, parameters: &[f64], rows: usize) -> Function {
+    let curve = Curve::new(name, parameters).unwrap_or_else(|problem| panic!("{problem}"));
+    Function::Curves(Arc::new(Curves::new(vec![curve], rows, None).expect("one function")))
+}
+
+fn step(origin: Origin, weight: &Array2<f64>, error: f64, bias: f64, function: Function) -> Step {
+    let bias = Array1::from_elem(weight.nrows(), bias);
+    let errors = Array2::from_elem(weight.dim(), error);
+    let tile = Tile::dense(&weight.view(), (error > 0.0).then_some(&errors.view())).expect("a matrix");
+    Step::new(vec![Term { origin, tile }], &bias.view(), None, function).expect("fitting sizes")
+}
+
 /// Inputs, squares, their means with a small number added, to the power of -1/2, and outputs: a normalisation.
 fn normalising(weights: &[f64]) -> Vec<Step> {
-    let curve = |name: &str, parameters: &[f64], rows: usize| {
-        let curve = Curve::new(name, parameters).unwrap_or_else(|problem| panic!("{problem}"));
-        Function::Curves(Arc::new(Curves::new(vec![curve], rows, None).expect("one function")))
-    };
-    let step = |origin: Origin, weight: Array2<f64>, bias: f64, function: Function| {
-        let bias = Array1::from_elem(weight.nrows(), bias);
-        let tile = Tile::dense(&weight.view(), None).expect("a matrix");
-        Step::new(vec![Term { origin, tile }], &bias.view(), None, function).expect("fitting sizes")
-    };
     let mut rest = weights.iter().copied();
     let mut next = || rest.next().unwrap_or(0.5);
     let first = Array2::from_shape_simple_fn((HIDDEN, INPUTS), &mut next);
     let last = Array2::from_shape_simple_fn((2, 1), next);
     vec![
-        step(Origin::Inputs, first, 0.1, curve("square", &[], HIDDEN)),
-        step(Origin::Step(0), Array2::from_elem((1, HIDDEN), 0.25), 1e-3, curve("power", &[-0.5], 1)),
-        step(Origin::Step(1), last, 0.0, Function::Identity),
+        step(Origin::Inputs, &first, 0.0, 0.1, curve("square", &[], HIDDEN)),
+        step(Origin::Step(0), &Array2::from_elem((1, HIDDEN), 0.25), 0.0, 1e-3, curve("power", &[-0.5], 1)),
+        step(Origin::Step(1), &last, 0.0, 0.0, Function::Identity),
     ]
 }
 
@@ -218,4 +221,28 @@ fn a_mean_of_squares_never_leaves_what_its_root_is_defined_on() {
         check_all("a propagation", &reached, &found)
     });
     assert!(away.get() > 40, "{away:?}");
+}
+
+/// A sum of squares, or of what is behind a ReLU, is at least its bias, whatever is rounded: its root has a value.
+#[test]
+fn a_root_is_defined_on_a_sum_without_negative_terms() {
+    let defined = |front: &Function, weights: [f64; HIDDEN], error: f64, bias: f64| {
+        let first = Array2::from_shape_fn((HIDDEN, INPUTS), |(i, j)| [0.3, -0.7, 1.1][(i + j) % 3]);
+        let weights = Array2::from_shape_vec((1, HIDDEN), weights.to_vec()).expect("one row");
+        let steps = vec![
+            step(Origin::Inputs, &first, 0.0, 0.1, front.clone()),
+            step(Origin::Step(0), &weights, error, bias, curve("sqrt", &[], 1)),
+            step(Origin::Step(1), &Array2::from_elem((1, 1), 2.0), 0.0, 0.0, Function::Identity),
+        ];
+        let pair = Pair::of_steps(INPUTS, steps.clone(), steps, Vec::new()).expect("two programs");
+        intervals::is_defined(&pair, &[-1.0; INPUTS], &[1.1; INPUTS])
+    };
+    for front in [curve("square", &[], HIDDEN), Function::Relu] {
+        assert!(defined(&front, [0.1, 0.7, 0.0, 1.3], 0.0, 0.0));
+        assert!(defined(&front, [0.1, 0.7, 0.3, 1.3], 0.05, 1e-3));
+        assert!(!defined(&front, [0.1, 0.7, 0.0, 1.3], 0.0, -1e-12), "below 0 by the bias");
+        assert!(!defined(&front, [0.1, -1e-13, 0.7, 1.3], 0.0, 0.0), "below 0 by one term");
+        assert!(!defined(&front, [0.1, 1e-13, 0.7, 1.3], 1e-12, 0.0), "below 0 by the error of a weight");
+    }
+    assert!(!defined(&curve("tanh", &[], HIDDEN), [0.1, 0.7, 0.0, 1.3], 0.0, 0.0), "terms of both signs");
 }

@@ -13,11 +13,12 @@
 //! [`crate::network::eval`]. For d there are twice as many products, and A1 - A2 is rounded once.
 //! In shared rows d = A1 D exactly, and what is uncertain about A1 acts on D alone.
 //!
-//! Rows whose weights are all 0 are known exactly, and so are shared rows where all D that are read are 0. Numbers that
+//! Sums of terms with one sign are met with their bias ([`signs`]). Rows whose weights are all 0 are known exactly, and so are shared rows where all D that are read are 0. Numbers that
 //! leave the range of binary64 give infinite bounds, or NaN, which an intersection passes over.
 
 use super::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use super::phase::{Bounds, Phase};
+use super::signs;
 use super::strip::Rise;
 use crate::curve::Curve;
 use crate::network::{Curves, Origin, Pair, Step, Tile};
@@ -176,7 +177,9 @@ pub fn of_step(pair: &Pair, step: usize, bounds: &IntermediateBounds) -> LayerBo
         }
         sum.bounds(|i| constant(step, i))
     };
-    let (x, y) = (own(a, 0), own(b, 1));
+    let (mut x, mut y) = (own(a, 0), own(b, 1));
+    signs::meet(pair, 0, step, bounds, &mut x);
+    signs::meet(pair, 1, step, bounds, &mut y);
     let mut sum = Sum::new(&d.bias, 2 * d.terms.iter().map(|t| t.tile.taps).sum::<usize>());
     let apart = |i: usize| !d.shared[i];
     for term in &d.terms {

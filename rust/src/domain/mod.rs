@@ -51,6 +51,7 @@ pub mod quantity;
 pub mod relu;
 pub mod restricted_pair;
 pub mod sensitivity;
+mod signs;
 pub mod strip;
 pub mod transformer;
 
