@@ -47,7 +47,7 @@ def test_every_leaf_is_excluded_by_the_auditor(norm: Norm, tmp_path: Path) -> No
                 todo += reversed(Proof.halves(proof, one, int(quantity), place))
             else:
                 assert kind == LEAF
-                assert one.infeasible or Proof.excluded(proof, Proof.reach(proof, one), 0)[0]
+                assert one.infeasible or Proof.excluded(proof, Proof.reach(proof, one, bounds_alone=True), 0)[0]
         assert not todo
         assert len(tree) <= 2 * CUTS + 1
     assert found >= 3
