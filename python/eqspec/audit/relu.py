@@ -35,8 +35,8 @@ def below(slope: Array, low: Array, high: Array) -> Array:
 def relu(known: Known, low: Array, high: Array, within: Sequence[Runs], thinner: bool = False) -> Known:
     """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind these columns.
 
-    Where both may be on or off, D is X - Y if it is to be the `thinner` of both forms and that is it: facts take D to be
-    the other one.
+    Where both may be on or off, D is X - Y if it is to be the `thinner` of both forms and that is it: of the facts the
+    chord takes D to be the other one.
     """
     off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
     open_ = ~off & ~on

@@ -166,7 +166,7 @@ def _cuts(proof: CachedProof, reached: Reached, o: int, b: int) -> list[Cut]:
 
 
 def _origins(proof: CachedProof, reached: Reached, b: int) -> Array:
-    """The quantity that each generator comes from on a box, -1 where that is not told (of D, or behind other than ReLU).
+    """The quantity that each generator comes from on a box; -1 where that is not told, behind other than ReLU and of D.
 
     Which D have a generator is chosen by the enclosure.
     """

@@ -164,7 +164,7 @@ def test_enclosures_contain_what_happens(seed: int, size: float, leaves: bool) -
 
 
 def test_leaves_take_the_thinner_form_of_a_difference() -> None:
-    """Where most neurons may bend and weights differ by a tenth, X - Y mostly reaches less far than a strip around d."""
+    """Where most neurons may bend and weights differ by a tenth, X - Y mostly reaches less far than the strip."""
     narrower = wider = 0
     rows: Rows = [{o: Fraction(1)} for o in range(8)]
     for seed in range(2):
