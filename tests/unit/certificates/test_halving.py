@@ -67,3 +67,25 @@ def test_a_single_point_is_a_leaf_or_cannot_be_cut(tmp_path: Path) -> None:
     root.low[:3] = root.high[:3] = np.full(3, 0.25)
     trees = parts(proof, [proof.under(root, o) for o in (0, 1)])
     assert sorted(trees, key=lambda tree: tree is not None) == [None, [(LEAF, 0, 0)]]
+
+
+def test_a_box_is_enclosed_once_whatever_is_assumed_of_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the auditor encloses it, who does so for every assumption."""
+    proof, made = _proof(tmp_path, 2, Epsilon(Fraction(1, 50))), []
+    theirs = [Proof.reach(proof, proof.under(proof.root(), o)) for o in range(len(proof.obligations))]
+    monkeypatch.setattr(
+        Proof, "reach", lambda *given, whole=Proof.reach, **more: made.append(1) or whole(*given, **more)
+    )
+    for o, other in enumerate(theirs):
+        ours = proof.reach(proof.under(proof.root(), o))
+        assert np.allclose(ours.low, other.low, rtol=1e-12)
+        assert np.allclose(ours.high, other.high, rtol=1e-12)
+        assert ours.empty == other.empty
+        assert proof.surely_excluded(ours, o) == proof.surely_excluded(other, o)
+        for one, its in zip(ours.stated(1), other.stated(1), strict=True):
+            assert np.allclose(one, its)
+    assert len(made) == 1
+    half = proof.halves(proof.root(), 0, 0.25)[0]
+    assert np.allclose(proof.reach(half).high, Proof.reach(proof, half).high)
