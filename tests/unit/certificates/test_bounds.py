@@ -114,7 +114,7 @@ def test_one_choice_of_generators_makes_all_forms(seed: int, thinner: bool, monk
     Bounds alone would not show that a form has a generator of another one's. So it is with the forms of leaves, which
     are not kept there.
     """
-    monkeypatch.setattr(bounds, "relu", lambda *given: relu(*given[:4], thinner))
+    monkeypatch.setattr(bounds, "relu", lambda known, low, high, within, _: relu(known, low, high, within, thinner))
     rng = np.random.default_rng(seed)
     first, second = pair_of(rng)
     pair, lower = pair_in_step(first, second), rng.normal(size=(3, 1))

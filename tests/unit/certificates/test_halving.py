@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -73,19 +74,19 @@ def test_a_box_is_enclosed_once_whatever_is_assumed_of_the_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the auditor encloses it, who does so for every assumption."""
-    proof, made = _proof(tmp_path, 2, Epsilon(Fraction(1, 50))), []
-    theirs = [Proof.reach(proof, proof.under(proof.root(), o)) for o in range(len(proof.obligations))]
-    monkeypatch.setattr(
-        Proof, "reach", lambda *given, whole=Proof.reach, **more: made.append(1) or whole(*given, **more)
-    )
-    for o, other in enumerate(theirs):
-        ours = proof.reach(proof.under(proof.root(), o))
+    proof = _proof(tmp_path, 2, Epsilon(Fraction(1, 50)))
+    half = proof.halves(proof.root(), 0, 0.25)[0]
+    nodes = [proof.under(proof.root(), o) for o in range(len(proof.obligations))]
+    theirs, alone = [Proof.reach(proof, node) for node in nodes], Proof.reach(proof, half)
+    made = Mock(side_effect=Proof.reach)
+    monkeypatch.setattr(Proof, "reach", lambda *given, **more: made(*given, **more))
+    for o, (node, other) in enumerate(zip(nodes, theirs, strict=True)):
+        ours = proof.reach(node)
         assert np.allclose(ours.low, other.low, rtol=1e-12)
         assert np.allclose(ours.high, other.high, rtol=1e-12)
         assert ours.empty == other.empty
         assert proof.surely_excluded(ours, o) == proof.surely_excluded(other, o)
         for one, its in zip(ours.stated(1), other.stated(1), strict=True):
             assert np.allclose(one, its)
-    assert len(made) == 1
-    half = proof.halves(proof.root(), 0, 0.25)[0]
-    assert np.allclose(proof.reach(half).high, Proof.reach(proof, half).high)
+    assert made.call_count == 1
+    assert np.allclose(proof.reach(half).high, alone.high)
