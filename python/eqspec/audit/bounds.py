@@ -67,7 +67,7 @@ class Reached:
                 some, place = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2))), np.full(m, -1)
                 place[some] = np.arange(len(some))
                 read = Known([form[some] for form in forms], place)
-                self.after[number] = relu(read, least[:, some], most[:, some], within)
+                self.after[number] = relu(read, least[:, some], most[:, some], within, bounds_alone)
             within = [form.within for form in self.after[number].forms] if step.curves else within
             self.spans.append(within[-1][-1][0].stop)
             if bounds_alone and number < len(self.parts) - 1:

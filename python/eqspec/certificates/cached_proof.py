@@ -1,6 +1,8 @@
 """The auditor's proof as the writer of a certificate uses it: enclosures are kept, and survive being looked at twice.
 
-A draft asks for the enclosure of a node to derive multipliers, and then again to see what they prove.
+A draft asks for the enclosure of a node to derive multipliers, and then again to see what they prove. And it asks for
+that of one box once for every obligation that is assumed to fail there: this is one enclosure, since no step before the
+rows of the claim reads what is assumed of them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eqspec.audit.bounds import Reached
+from eqspec.audit.bounds import Reached, exchange
 from eqspec.audit.drafts import widened
 from eqspec.audit.opening import Balances
 from eqspec.audit.proof import Node, Proof
@@ -36,6 +38,7 @@ class CachedProof(Proof):
         super().__init__(task, folder, balances=balances)
         self._bent = bent
         self._last: tuple[Node, Reached] | None = None
+        self._box: tuple[bytes, Reached] | None = None
 
     @property
     def searched(self) -> list[int]:
@@ -58,14 +61,39 @@ class CachedProof(Proof):
         if len(nodes) != 1:
             return super().reach(*nodes, bounds_alone=bounds_alone)
         if self._last is None or self._last[0] is not nodes[0]:
-            self._last = nodes[0], super().reach(*nodes)
+            self._last = nodes[0], self._one(nodes[0])
         reached = copy(self._last[1])
         reached.low, reached.high = reached.low.copy(), reached.high.copy()  # a round improves them in place
         return reached
 
+    def _one(self, node: Node) -> Reached:
+        """That of a node: where nothing is known of hidden neurons, from that of its box, of which the last is kept."""
+        first, last = self.pair.inputs, len(node.low) - 3 * self.pair.widths[-1]
+        known = np.isfinite(node.low[first:last]).any() or np.isfinite(node.high[first:last]).any()
+        if known or self.batch == 1:  # of large networks one enclosure at a time is held
+            return super().reach(node)
+        box = node.low[:first].tobytes() + node.high[:first].tobytes()
+        if self._box is None or self._box[0] != box:
+            low, high = node.low.copy(), node.high.copy()
+            low[last:], high[last:] = -np.inf, np.inf
+            self._box = box, super().reach(Node(low, high, node.open))
+        return assuming(self._box[1], node)
+
     def surely_excluded(self, reached: Reached, o: int) -> Array:
         """On which boxes (B,) an obligation contradicts what is known, with some room for rounding."""
         return self.excluded(with_room(reached), o)
+
+
+def assuming(reached: Reached, node: Node) -> Reached:
+    """The same box, where it is known as well what a node assumes of the rows of the claim."""
+    found, part = copy(reached), reached.parts[-1]
+    ends = np.maximum(reached.low[part, 0], node.low[part]), np.minimum(reached.high[part, 0], node.high[part])
+    found.low, found.high = reached.low.copy(), reached.high.copy()
+    better = exchange(*(one.reshape(3, -1, 1) for one in ends))
+    found.low[part], found.high[part] = (one.reshape(-1, 1) for one in better)
+    found.empty = np.asarray((found.low > found.high).any(axis=0))
+    found._stated = {}  # the facts of the rows follow from these bounds
+    return found
 
 
 def with_room(reached: Reached) -> Reached:

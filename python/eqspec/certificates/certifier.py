@@ -1,7 +1,7 @@
 """A certificate for each verdict of a run, in a folder.
 
-The auditor and the writer both read the networks exactly, which takes longer than many a proof: so they begin when the
-search does.
+The auditor reads the networks exactly, which takes longer than many a proof: so it begins when the search does. The
+writer reads them only once there is a proof to be written, since the certificate of a counterexample needs neither.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from math import inf
 from pathlib import Path
 from time import time
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from eqspec.certificates.auditor import Auditor
-from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import unwritten
 from eqspec.tasks import serialisation
@@ -53,8 +52,8 @@ class Certifier:
         self.made: dict[TaskName, Certificate] = {}
         self.folder = folder
         self._auditor, self._lent = auditor or Auditor(), auditor is not None
-        self._ahead = ThreadPoolExecutor(max_workers=2, thread_name_prefix="reading")
-        self._reading: dict[Task, list[Future[Any]]] = {}
+        self._ahead = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
+        self._reading: dict[Task, Future[None]] = {}
         self._lock = threading.Lock()
         self._records: dict[Task, Path] = {}
         self._count = 0
@@ -98,11 +97,7 @@ class Certifier:
             path.touch()
         except OSError:
             return None
-        data = serialisation.to_json(task)
-        reading = [
-            self._ahead.submit(reads, data, Path.cwd())
-            for reads in (self._auditor.read, CachedProof)  # both keep what they read of a pair
-        ]
+        reading = self._ahead.submit(self._auditor.read, serialisation.to_json(task), Path.cwd())
         with self._lock:
             self._reading[task] = reading
         return path
@@ -114,7 +109,8 @@ class Certifier:
 
         A task of which there is no `record` was decided by exact integers, or by a witness that they led to.
         """
-        wait(self._reading.pop(task, []))  # if it failed, the same is about to fail again, and is told there
+        if (reading := self._reading.pop(task, None)) is not None:
+            wait([reading])  # if it failed, the same is about to fail again, and is told there
         with self._lock:
             record = self._records.pop(task, None)
             if result.verdict is Verdict.UNKNOWN:

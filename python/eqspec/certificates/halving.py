@@ -166,22 +166,23 @@ def _cuts(proof: CachedProof, reached: Reached, o: int, b: int) -> list[Cut]:
 
 
 def _origins(proof: CachedProof, reached: Reached, b: int) -> Array:
-    """The quantity that each generator comes from on a box, -1 where that is not told (behind other than ReLU)."""
+    """The quantity that each generator comes from on a box; -1 where that is not told, behind other than ReLU and of D.
+
+    Which D have a generator is chosen by the enclosure.
+    """
     n = proof.pair.inputs
     found = [np.flatnonzero((reached.high[:n] > reached.low[:n]).any(axis=1))]
     count = len(found[0])
     for number, (step, part) in enumerate(zip(proof.pair.steps, reached.parts, strict=True)):
         if not step.curves:
             continue
-        low, high = (ends[part].reshape(3, step.width, -1) for ends in (reached.low, reached.high))
-        open_ = (high[:2] > 0.0) & (low[:2] < 0.0)
-        here = []
-        for kind, some in enumerate((*open_, open_[0] & open_[1])):
-            mine, wide = np.flatnonzero(some[:, b]), int(some.sum(axis=0).max(initial=0))
-            here += [part.start + kind * step.width + mine, np.full(wide - len(mine), -1)]
-        places, new = np.concatenate(here), reached.spans[number] - 1 - count
-        if step.curved or len(places) != new:
-            places = np.full(max(new, 0), -1)
+        low, high = (ends[part].reshape(3, step.width, -1)[:2] for ends in (reached.low, reached.high))
+        open_ = (high > 0.0) & (low < 0.0)
+        places, at = np.full(reached.spans[number] - 1 - count, -1), 0
+        for kind in () if step.curved else (0, 1):
+            mine = np.flatnonzero(open_[kind, :, b])
+            places[at : at + len(mine)] = part.start + kind * step.width + mine
+            at += int(open_[kind].sum(axis=0).max(initial=0))
         found.append(places)
         count += len(places)
     return np.concatenate(found)

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from eqspec.audit import bounds
 from eqspec.audit.bounds import Reached
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
 from eqspec.audit.reading import INPUTS, Pair
+from eqspec.audit.relu import relu
 from eqspec.audit.rounding import float_above, float_below
 from eqspec.certificates.facts import Behind, Fact, FactNumbers
 from unit.certificates.dense import steps
@@ -98,18 +100,21 @@ def quantities(
     return found
 
 
-def boxes(pair: Pair, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Reached:
-    """The boxes (n, B), of which nothing else is known."""
+def boxes(pair: Pair, lower: NDArray[np.float64], upper: NDArray[np.float64], leaves: bool = False) -> Reached:
+    """The boxes (n, B), of which nothing else is known; as leaves are enclosed, or for rounds."""
     rest = np.full((3 * sum(pair.widths), lower.shape[1]), np.inf)
-    return Reached(pair, np.concatenate([lower, -rest]), np.concatenate([upper, rest]))
+    return Reached(pair, np.concatenate([lower, -rest]), np.concatenate([upper, rest]), leaves)
 
 
+@pytest.mark.parametrize("thinner", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_one_choice_of_generators_makes_all_forms(seed: int) -> None:
+def test_one_choice_of_generators_makes_all_forms(seed: int, thinner: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each generator is told by the form that brings it; with these all forms give what the networks compute.
 
-    Bounds alone would not show that a form has a generator of another one's.
+    Bounds alone would not show that a form has a generator of another one's. So it is with the forms of leaves, which
+    are not kept there.
     """
+    monkeypatch.setattr(bounds, "relu", lambda known, low, high, within, _: relu(known, low, high, within, thinner))
     rng = np.random.default_rng(seed)
     first, second = pair_of(rng)
     pair, lower = pair_in_step(first, second), rng.normal(size=(3, 1))
@@ -141,20 +146,39 @@ def test_one_choice_of_generators_makes_all_forms(seed: int) -> None:
 @pytest.mark.part(14)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
-def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
+@pytest.mark.parametrize("leaves", [False, True])
+def test_enclosures_contain_what_happens(seed: int, size: float, leaves: bool) -> None:
     rng = np.random.default_rng(seed)
     first, second = pair_of(rng, size)
     rows = rows_of(rng, 3)
     pair = pair_in_step(first, second, rows)
     lower = rng.normal(size=(3, 4))
     upper = lower + np.abs(rng.normal(size=(3, 4))) * rng.choice([0.0, 1e-9, 0.3, 2.0], size=(3, 4))
-    reached = boxes(pair, lower, upper)
+    reached = boxes(pair, lower, upper, leaves)
     assert not reached.empty.any()
     for b in range(4):
         for point in points(rng, lower[:, b], upper[:, b]):
             values = quantities(first, second, point, pair, rows)
             for low, value, high in zip(reached.low[:, b], values, reached.high[:, b], strict=True):
                 assert Fraction(low) <= value <= Fraction(high)
+
+
+def test_leaves_take_the_thinner_form_of_a_difference() -> None:
+    """Where most neurons may bend and weights differ by a tenth, X - Y mostly reaches less far than the strip."""
+    narrower = wider = 0
+    rows: Rows = [{o: Fraction(1)} for o in range(8)]
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        layers = [(rng.normal(size=(8, n)) * np.sqrt(2.0 / n), 0.5 * rng.normal(size=8)) for n in (3, 8, 8, 8, 8)]
+        first, second = (
+            [(rational(w + off * rng.normal(size=w.shape) / np.sqrt(w.shape[1])), rational(b)) for w, b in layers]
+            for off in (0.0, 0.1)
+        )
+        pair, lower = pair_in_step(first, second, (rows, rows)), rng.normal(size=(3, 4))
+        (low, high), (least, most) = (boxes(pair, lower, lower + 1.0, leaves).last() for leaves in (True, False))
+        share = (high - low)[2] / (most - least)[2]
+        narrower, wider = narrower + int((share < 0.99).sum()), wider + int((share > 1.001).sum())
+    assert narrower > 8 * (1 + wider)
 
 
 @pytest.mark.part(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_every_leaf_is_excluded_by_the_auditor(norm: Norm, tmp_path: Path) -> No
                 todo += reversed(Proof.halves(proof, one, int(quantity), place))
             else:
                 assert kind == LEAF
-                assert one.infeasible or Proof.excluded(proof, Proof.reach(proof, one), 0)[0]
+                assert one.infeasible or Proof.excluded(proof, Proof.reach(proof, one, bounds_alone=True), 0)[0]
         assert not todo
         assert len(tree) <= 2 * CUTS + 1
     assert found >= 3
@@ -67,3 +68,25 @@ def test_a_single_point_is_a_leaf_or_cannot_be_cut(tmp_path: Path) -> None:
     root.low[:3] = root.high[:3] = np.full(3, 0.25)
     trees = parts(proof, [proof.under(root, o) for o in (0, 1)])
     assert sorted(trees, key=lambda tree: tree is not None) == [None, [(LEAF, 0, 0)]]
+
+
+def test_a_box_is_enclosed_once_whatever_is_assumed_of_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the auditor encloses it, who does so for every assumption."""
+    proof = _proof(tmp_path, 2, Epsilon(Fraction(1, 50)))
+    half = proof.halves(proof.root(), 0, 0.25)[0]
+    nodes = [proof.under(proof.root(), o) for o in range(len(proof.obligations))]
+    theirs, alone = [Proof.reach(proof, node) for node in nodes], Proof.reach(proof, half)
+    made = Mock(side_effect=Proof.reach)
+    monkeypatch.setattr(Proof, "reach", lambda *given, **more: made(*given, **more))
+    for o, (node, other) in enumerate(zip(nodes, theirs, strict=True)):
+        ours = proof.reach(node)
+        assert np.allclose(ours.low, other.low, rtol=1e-12)
+        assert np.allclose(ours.high, other.high, rtol=1e-12)
+        assert ours.empty == other.empty
+        assert proof.surely_excluded(ours, o) == proof.surely_excluded(other, o)
+        for one, its in zip(ours.stated(1), other.stated(1), strict=True):
+            assert np.allclose(one, its)
+    assert made.call_count == 1
+    assert np.allclose(proof.reach(half).high, alone.high)

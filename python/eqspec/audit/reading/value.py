@@ -17,6 +17,8 @@ from ..rounding import Array
 
 CONSTANT, INPUTS = -2, -1
 """Sources that are no steps: the number 1, which is its unit 0, and the inputs."""
+ODD = 0x1E3779B97F4A7C15
+"""Its powers modulo 2^64 tell rows of integers apart, mostly."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,8 @@ def units(source: int, shape: tuple[int, ...], one: Array) -> Value:
 
 def distinct(keys: Array) -> tuple[Array, Array]:
     """Of rows of integers (n, t): where each different one is first found (c,), and which of these each is (n,)."""
-    factors = np.random.default_rng(0).integers(1, 2**62, size=keys.shape[1])
     with np.errstate(over="ignore"):
+        factors = np.full(keys.shape[1], ODD, np.int64).cumprod()
         mixed = keys.astype(np.int64) @ factors  # modulo 2^64, which may mix up two rows: so that is looked at
     _, first, which = np.unique(mixed, return_index=True, return_inverse=True)
     if (keys[first][which] != keys).any():

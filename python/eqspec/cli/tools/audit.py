@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,11 @@ def add(commands: Commands) -> None:
         " claims over the real numbers",
     )
     audit.add_argument(
+        "--verbose",
+        action="store_true",
+        help="all inputs of a region and of a counterexample, in raw units too, and names",
+    )
+    audit.add_argument(
         "--format", choices=("human", "json"), default="human", help="sentences, or one JSON object with exact numbers"
     )
     audit.epilog = (
@@ -115,7 +121,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         for file, answer in zip(files, _answers(files, auditor, jobs, arguments), strict=True):
             found.append(_bound(file, answer, arguments, coverage, err))
             if arguments.format == "human":
-                _show(found[-1], out)
+                _show(found[-1], out, arguments.verbose)
     troubles = [one for one in coverage.all if one.trouble] if coverage else []
     if arguments.format == "json":
         whole = {"certificates": [one.to_json() for one in found], "specs": arguments.spec, "tasks": _tasks(coverage)}
@@ -182,7 +188,11 @@ def _bound(
     return _Found(file, answer, tasks, refused, checked)
 
 
-def _show(one: _Found, out: Console) -> None:
+_BRIEF = 3
+"""So many lines of a region, or of an input, are shown; of the others how many there are."""
+
+
+def _show(one: _Found, out: Console, verbose: bool) -> None:
     name, answer = plain(str(one.file)), one.answer
     if one.refused is not None:
         text = Text.assemble((name, "bold"), "  ", ("refused", "bold red"), f": {plain(one.refused)}")
@@ -191,23 +201,45 @@ def _show(one: _Found, out: Console) -> None:
     steps = f"{plural(answer.leaves, 'leaf', 'leaves')}, {plural(answer.rounds, 'round')}"
     checked = [("checked", steps)] if answer.leaves else []
     bound = [("task", ", ".join(one.tasks))] if one.tasks else []
-    named = [] if one.tasks else [("called", f"{_labels(answer)} (the certificate's own words, not checked)")]
+    named = [] if one.tasks else [("called", f"{_labels(answer, verbose)} (the certificate's own words, not checked)")]
     out.print(Text.assemble((name, "bold"), "  ", (answer.verdict, "bold green")), soft_wrap=True)
     kernel = one.kernel.said() if one.kernel else []
+    said = answer.said if verbose else _in_brief(answer.said)
     before = ""
-    for heading, sentence in [*bound, *answer.said, *checked, *kernel, *named]:
+    for heading, sentence in [*bound, *said, *checked, *kernel, *named]:
         shown = "" if heading == before else heading
         out.print(Text.assemble((f"  {shown:14}", "dim"), sentence), soft_wrap=True)
         before = heading
 
 
-def _labels(answer: Answer) -> str:
-    """The certificate's own names, a few of each kind."""
+def _in_brief(said: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """One line under each heading: the first few sentences of those that have one for every input, all of the others.
+
+    The digest of a file stands behind its path. That a box is cut by constraints, or is about points of a grid, is
+    always said; of the box in raw units only where it comes from.
+    """
+    found = list[tuple[str, str]]()
+    for heading, several in groupby(said, key=lambda pair: pair[0]):
+        sentences = [sentence for _, sentence in several]
+        if heading == "sha256" and found:
+            found[-1] = found[-1][0], f"{found[-1][1]}; sha256 {sentences[0]}"
+            continue
+        first = {"region": 1 + _BRIEF, "raw units": 1, "input": _BRIEF}.get(heading, len(sentences))
+        rest = sentences[first:] if len(sentences) > first + 1 or heading == "raw units" else []
+        also = [one for one in rest if one.startswith("and ")]
+        left = len(rest) - len(also)
+        more = [f"{plural(left, 'line')} more with --verbose"] if left else []
+        found.append((heading, "; ".join([*sentences[: len(sentences) - len(rest)], *also, *more])))
+    return found
+
+
+def _labels(answer: Answer, verbose: bool) -> str:
+    """The certificate's own names: that of the task, or a few of each kind."""
     parts = [f"{name} {label(str(answer.labels.get(name, '')))}" for name in ("task", "reference", "candidate")]
     for name in ("features", "outputs"):
         texts = [label(str(text)) for text in answer.labels.get(name, ())]
         parts.append(f"{name} {', '.join(texts[:6])}{' ...' if len(texts) > 6 else ''}")
-    return "; ".join(parts)
+    return "; ".join(parts if verbose else parts[:1])
 
 
 def _tasks(coverage: Coverage | None) -> list[dict[str, Any]]:
