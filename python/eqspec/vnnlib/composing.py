@@ -42,7 +42,7 @@ def side_by_side(reference: Network, candidate: Network) -> list[AffineLayer]:
 
 
 def behind(layers: Sequence[AffineLayer], matrix: Array, shift: Array) -> list[AffineLayer]:
-    """The layers with matrix (k, O) y + shift (k,) in place of their outputs y (O,); the last two affine maps become one.
+    """The layers with matrix (k, O) y + shift (k,) in place of their outputs y (O,); the last two maps become one.
 
     InputError where the numbers leave the range of float64.
     """

@@ -68,7 +68,9 @@ def _reads_twice(tile: Tile) -> bool:
 def write_program(program: ExactProgram, path: Path, comment: str, rows: Array | None = None) -> int:
     """Write steps over an input X of shape [1, I] with an output Y of shape [1, O].
 
-    With `rows` (O, outputs of the last step), rows y is the output. Returns O. OSError where the file cannot be written.
+    With `rows` (O, outputs of the last step), rows y is the output.
+
+    Returns O. OSError where the file cannot be written.
     """
     arrays = [a for step in program.steps for a in (step.bias, *(t.tile.weight for t in step.terms))]
     short = all(_is_short(a) for a in [*arrays, *([] if rows is None else [rows])])

@@ -72,7 +72,7 @@ def read_text(path: str, text: str, like: Weights) -> Weights:
 
 
 def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Integers:
-    """Numbers with commas between them as integers (size,) of a type. NetworkError where there are not `size` of them."""
+    """Numbers with commas between them as integers (size,) of a type. NetworkError where there are more or fewer."""
     count = text.count(",") + 1
     if count != size:
         raise NetworkError(path, f"{count} numbers, {name} has {size}", fix="write the project again")
