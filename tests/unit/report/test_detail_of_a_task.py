@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_what_was_asked_stands_there() -> None:
 )
 def test_what_networks_take_is_said_of_each(raw: tuple[str, ...], said_of_it: str) -> None:
     space = small_tasks.space(1, 1, scale=(Fraction(2),))
-    takes = {f"{role}_takes_raw": True for role in raw}
+    takes: dict[str, Any] = {f"{role}_takes_raw": True for role in raw}
     made = Runner(Options(threads=1)).run(
         small_tasks.task(small_tasks.identity(1), small_tasks.identity(1), Epsilon(1), space=space, **takes)
     )

@@ -12,8 +12,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from eqspec import compile as compiler
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import InputError
@@ -31,19 +29,6 @@ from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
 from eqspec.vnnlib.explanations import explanation as vnnlib_explanation
 
 _MOST_TASKS = 20
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    explain = command(
-        commands,
-        "explain",
-        "Say what the checks of a spec claim: in words, as a formula with names and numbers, and what a proof does\n"
-        "not promise. Or say at length what a finding means, with a wrong and a right example.",
-    )
-    explain.add_argument("subject", metavar="FILE[:CHECK] | CODE", help="a spec, one of its checks, or a code")
-    add_params(explain)
-    explain.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
