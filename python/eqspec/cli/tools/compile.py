@@ -14,6 +14,7 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import SpecError
 from eqspec.report.atomic_file import write_file
+from eqspec.report.numbers import plural
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks import serialisation
 from eqspec.tasks.search import Search
@@ -43,5 +44,5 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         out.file.write(text)
         return ExitCode.AS_EXPECTED
     write_file(arguments.output, text)
-    err.print(Text(f"wrote {arguments.output}: {len(tasks)} tasks, {len(searches)} searches"), soft_wrap=True)
+    err.print(Text(f"wrote {arguments.output}: {plural(len(tasks), 'task')}, {plural(len(searches), 'search', 'searches')}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED
