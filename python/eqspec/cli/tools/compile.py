@@ -44,5 +44,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         out.file.write(text)
         return ExitCode.AS_EXPECTED
     write_file(arguments.output, text)
-    err.print(Text(f"wrote {arguments.output}: {plural(len(tasks), 'task')}, {plural(len(searches), 'search', 'searches')}"), soft_wrap=True)
+    made = f"{plural(len(tasks), 'task')}, {plural(len(searches), 'search', 'searches')}"
+    err.print(Text(f"wrote {arguments.output}: {made}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED
