@@ -186,7 +186,13 @@ def _become(job: dict[str, Any], streams: list[int]) -> int:
         return _program(*words)
     from eqspec import __main__
 
-    return __main__.start() if command == "eqspec" else __main__.start_solver()
+    if command == "eqspec":
+        return __main__.start()
+    # What it imports first is a part of this package, of which all parts but those with onnxruntime are there already,
+    # so that the package would come after its part.
+    import eqspec.networks  # noqa: F401
+
+    return __main__.start_solver()
 
 
 def _program(text: str) -> int:

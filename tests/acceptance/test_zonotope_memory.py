@@ -12,9 +12,9 @@ import pytest
 
 import eqspec
 from convolutional_models import KINDS, Kind, initialise, on_a_grid, settle, write
-from eqspec.api.settings import bytes_of
 from eqspec.cli import main
 from eqspec.cli.exit import ExitCode
+from eqspec.run.settings import bytes_of
 
 
 @pytest.fixture(params=KINDS)

@@ -137,8 +137,8 @@ def _raw(asked: Question) -> Iterator[str]:
         return
     takes = [role for role in ("reference", "candidate") if asked[role]["takes"] == "raw"]
     if takes:
-        which = " and the ".join(takes)
-        yield f"by a normalisation that is part of what was checked, since the {which} takes raw inputs"
+        which = " and the ".join(takes) + (" takes" if len(takes) == 1 else " take")
+        yield f"by a normalisation that is part of what was checked, since the {which} raw inputs"
     else:
         yield "by the normalisation that the certificate states; no network takes raw inputs, so no check depends on it"
     low, high = ([Fraction(x) for x in region[name]] for name in ("lo_exact", "hi_exact"))

@@ -1,11 +1,10 @@
-"""The cache of results on the command line: its options, its notes, and the advice to go on."""
+"""The cache of results on the command line: the one that its options choose, its notes, and the advice to go on."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -14,16 +13,6 @@ from eqspec.api.cache_choice import open_cache
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason
-
-
-def add_cache_options(group: argparse._ArgumentGroup) -> None:
-    """--resume, --cache and --no-cache."""
-    group.add_argument(
-        "--resume", action="store_true", help="go on with searches that were interrupted or ran out of time"
-    )
-    kept = group.add_mutually_exclusive_group()
-    kept.add_argument("--cache", type=Path, metavar="DIR", help="where results are kept (see: eqspec cache)")
-    kept.add_argument("--no-cache", action="store_true", help="keep no results, and use none")
 
 
 def cache_from_arguments(arguments: argparse.Namespace, err: Console) -> ResultCache | None:

@@ -1,7 +1,8 @@
 """The commands: what each is for, in which module it is defined, and the parser of the command line.
 
-A module is imported when its command is run, or when the options of all commands are wanted, as by `eqspec completion`.
-What all commands need is little, so `eqspec --help` lists them at once.
+What a command takes stands in a module of `options`, which is imported when the command is named, or when the options
+of all commands are wanted, as by `eqspec completion`. These modules import next to nothing, so that `--help` and what
+is wrong with a command line are shown at once. What runs the command is imported when its line is known to be right.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import sys
 import textwrap
 from collections.abc import Collection, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from eqspec import __version__
 from eqspec.report.printable import harmless, use_what_there_is
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -26,10 +30,20 @@ _DESCRIPTION = (
 
 
 class Listed(NamedTuple):
-    """A command's line in the list of commands, and the module that has its `add(commands)` and `run`."""
+    """A command's line in the list of commands, and the module that has its `run`."""
 
     summary: str
     module: str
+
+    @property
+    def options(self) -> str:
+        """The module that has its `add(commands)`, of the same name."""
+        return f"eqspec.cli.options.{self.module.rpartition('.')[2]}"
+
+    def run(self, arguments: argparse.Namespace, out: Console, err: Console) -> int:
+        """Run the command with its arguments."""
+        code: int = import_module(self.module).run(arguments, out, err)
+        return code
 
 
 COMMANDS = {
@@ -154,7 +168,7 @@ def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> Parser:
     commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, listed in COMMANDS.items():
         if name in chosen:
-            import_module(listed.module).add(commands)
+            import_module(listed.options).add(commands)
         else:
             commands.add_parser(name, help=listed.summary)
     return main
@@ -178,6 +192,7 @@ def read(words: Sequence[str]) -> argparse.Namespace:
         of_command = next(action for action in main._actions if action.dest == "command")
         assert isinstance(of_command.choices, dict)
         of_command.choices[arguments.command].refuse(left)
+    import_module(COMMANDS[arguments.command].module)  # here, where a signal ends it all at once
     return arguments
 
 
@@ -191,5 +206,6 @@ def command(commands: Commands, name: str, description: str | None = None) -> ar
         formatter_class=Fitted,
         allow_abbrev=False,
     )
+    made.set_defaults(run=COMMANDS[name].run)
     made.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
     return made

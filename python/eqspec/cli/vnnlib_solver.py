@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _read(words: Sequence[str]) -> argparse.Namespace:
     from eqspec.cli.commands import Fitted, Parser
-    from eqspec.cli.tools.vnnlib_import import add_networks
+    from eqspec.cli.options.vnnlib_import import add_networks
     from eqspec.report.printable import use_what_there_is
     from eqspec.vnnlib.capabilities import ALSO, CAPABILITIES
 

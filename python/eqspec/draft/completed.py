@@ -72,7 +72,7 @@ def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
     said += candidate.said
     inputs = _both(inputs, way, candidate.takes)
     notes = [_columns(data), *data.remarks, *filter(None, [data.left_out()]), *remarks, origin]
-    notes += [*candidate.said, *_constants(data, way)]
+    notes += [*candidate.said, *said_of_constants(data, way)]
     if to_keep or inputs.labels is not None:
         inputs, more = outputs.named(inputs, pair, labels, evidence)
         notes.append(more)
@@ -271,11 +271,15 @@ def _columns(data: Data) -> str:
     return f"{Path(data.path).name}: columns {data.first}..{data.last}, {len(data.values)} rows."
 
 
-def _constants(data: Data, way: Scaling) -> list[str]:
-    if way.file is not None or not data.constant:
+def said_of_constants(data: Data, way: Scaling) -> list[str]:
+    """A note on columns with one value that are divided by 1."""
+    if way.file is not None:
         return []
-    listed = ", ".join(data.features[i][0] for i in data.constant[:8])
-    more = ", ..." if len(data.constant) > 8 else ""
+    divided = [i for i in data.constant if way.normaliser != "minmax" or way.second[i] - way.first[i] == 1]
+    if not divided:
+        return []
+    listed = ", ".join(data.features[i][0] for i in divided[:8])
+    more = ", ..." if len(divided) > 8 else ""
     return [f"there is only one value of {listed}{more}: divided by 1."]
 
 

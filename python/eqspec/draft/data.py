@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,6 +32,8 @@ MOST_NUMBERS = 64_000_000
 """Rows times inputs that are looked at, in float64 half a gigabyte."""
 _LOOKED_AT = 50
 """Rows that say whether a column holds numbers."""
+_NAMED = 3
+"""The most choices of columns, and columns beside each, that a message names."""
 _NUMBERED_ROWS = 2000
 """Rows that say whether a column numbers classes."""
 
@@ -168,8 +171,21 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
             raise InputError(f"{path}: {comma!r} has a decimal comma; write numbers with a point")
     raise InputError(
         f"{path} has {table.columns} columns{listed}, the networks take {inputs}, and there are {reason}; "
-        f"say which with --columns FIRST..LAST, counted from 0"
+        f"say which with --columns FIRST..LAST, counted from 0{_what_each_leaves(table, inputs, choices)}"
     )
+
+
+def _what_each_leaves(table: Table, inputs: int, choices: Sequence[int]) -> str:
+    """The columns beside each of a few choices, which tell them apart better than numbers do."""
+    if table.header is None or not 0 < len(choices) <= _NAMED:
+        return ""
+    told = []
+    for start in choices:
+        beside = [name[:30] for i, name in enumerate(table.header) if not start <= i < start + inputs]
+        if len(beside) > _NAMED:
+            return ""
+        told.append(f"{start}..{start + inputs - 1} leaves out {', '.join(beside)}")
+    return f" ({'; '.join(told)})"
 
 
 def _with_comma(table: Table) -> str | None:

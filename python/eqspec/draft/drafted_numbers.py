@@ -13,19 +13,24 @@ from eqspec.spec.numbers import shown
 _POINT = re.compile(r"(?<![\w.])\.(?=\d)")
 """A point without a digit in front of it, as people type numbers on a command line."""
 
+_PERCENTAGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+_EXAMPLES = "write it as 0.05, 8/255 or 1 - 1e-3"
+
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 def given(text: str, option: str) -> ast.Expression:
     """A number as a spec would write it, 8/255 or 1 - 1e-3, or .05. InputError, naming the option, if it is none."""
+    if (percentage := _PERCENTAGE.fullmatch(text)) is not None:
+        raise InputError(f"{option} {text!r} is not a number; write it as {shown(Fraction(percentage[1]) / 100)}")
     if (word := _WORD.search(text)) is not None:
         message = f"'{word[0]}' stands for no number here"
-        raise InputError(f"{option} {text!r} is not a number: {message}; write it as 0.05, 8/255 or 1 - 1e-3")
+        raise InputError(f"{option} {text!r} is not a number: {message}; {_EXAMPLES}")
     try:
         return parse_expression(_POINT.sub("0.", text), option)
     except SpecError as problem:
         message = problem.diagnostics[0].message if problem.diagnostics else "it cannot be read"
-        raise InputError(f"{option} {text!r} is not a number: {message}; write it as 0.05, 8/255 or 1 - 1e-3") from None
+        raise InputError(f"{option} {text!r} is not a number: {message}; {_EXAMPLES}") from None
 
 
 def several(text: str, option: str, names: tuple[str, ...]) -> list[ast.Expression]:

@@ -13,6 +13,7 @@ result of a file is no tensor, what is run is the model as it was made ready to 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -40,6 +41,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "tensor(bool)": np.bool_,
 }  # fmt: skip
 _SOFTMAX = ("Softmax", "LogSoftmax")
+_UNKNOWN_OPERATOR = re.compile(r"(\S+)\(-?\d+\) is not a registered function/op")
 
 
 class CannotRunError(Exception):
@@ -78,7 +80,12 @@ class Session:
             filled = {i.name for i in self._session.get_overridable_initializers()}
             inputs = [i for i in self._session.get_inputs() if i.name not in filled]
         except Exception as error:
-            raise CannotRunError(f"onnxruntime does not load {network.source}: {_first_line(error)}") from error
+            said = _first_line(error)
+            if (unknown := _UNKNOWN_OPERATOR.search(said)) is not None:
+                raise CannotRunError(
+                    f"{network.source} has the operator {unknown[1]}, which it does not know"
+                ) from error
+            raise CannotRunError(f"onnxruntime does not load {network.source}: {said}") from error
         wrong = next((i.type for i in inputs if i.type not in _TYPES), None)
         if wrong is not None:
             raise CannotRunError(f"{network.source} takes {wrong}")

@@ -18,6 +18,7 @@ from eqspec.errors import EqspecError
 from eqspec.report import formats, github
 from eqspec.report.atomic_file import refuse_unwritable
 from eqspec.report.missing import Missing, interrupted
+from eqspec.report.numbers import plural
 from eqspec.tasks.result import Result
 
 _OTHER_ANNOTATOR = "pytest_github_actions_annotate_failures"
@@ -75,7 +76,7 @@ class Results:
                 if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                     session.exitstatus = pytest.ExitCode.USAGE_ERROR
             else:
-                self._said.append((f"eqspec: {len(self._results)} results in {path}", False))
+                self._said.append((f"eqspec: {plural(len(self._results), 'result')} in {path}", False))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was written, and write the annotations unless another plugin does."""

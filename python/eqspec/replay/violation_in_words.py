@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
 from eqspec.replay.violation import BeyondBound, LeavesType, OtherClass, TooFar, Violation
 from eqspec.tasks.phrasing import approximately, number_in_words
 from eqspec.tasks.task import Task
+
+_SHORT = 15
+"""Characters of a number that is shown in its exact form."""
 
 
 def violation_in_words(task: Task, found: Violation, confidence: float | None) -> str:
@@ -23,13 +27,13 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
         case BeyondBound(value):
             return f"the left side is {approximately(value):.6g}{_against(task)}"
         case LeavesType(outside):
-            low, high = (number_in_words(limit) for limit in outside.limits)
+            meant, stored, low, high = told_apart(outside.meant, outside.stored, *outside.limits)
             cast = outside.cast(task.candidate)
             of_type = "" if cast is None else f", {cast.type},"
             does = "wraps" if outside.quantiser.wraps else "is cut off"
             return (
-                f"{outside.name(task.candidate)}{of_type} should be {number_in_words(outside.meant)} in {candidate}, "
-                f"which is outside of {low} .. {high}: it {does} to {number_in_words(outside.stored)}"
+                f"{outside.name(task.candidate)}{of_type} should be {meant} in {candidate}, "
+                f"which is outside of {low} .. {high}: it {does} to {stored}"
             )
         case OtherClass(kept, preferred, lead):
             sure = "" if confidence is None else f" with confidence {confidence:.6g}"
@@ -38,6 +42,13 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
                 f"{reference} decides {outputs[kept]}{sure}, "
                 f"but {candidate} has {outputs[preferred]} {better} by {approximately(lead):.6g}"
             )
+
+
+def told_apart(*numbers: Fraction) -> list[str]:
+    """Numbers as decimals of nine digits where their own form is long, unless two of them would look alike so."""
+    whole = [number_in_words(number) for number in numbers]
+    short = [form if len(form) <= _SHORT else f"{approximately(n):.9g}" for form, n in zip(whole, numbers, strict=True)]
+    return short if len(set(short)) == len(set(whole)) else whole
 
 
 def _against(task: Task) -> str:

@@ -96,7 +96,7 @@ def _one(diagnostic: Diagnostic, width: int) -> Text:
         _source(out, here, span, style, margin, width)
         for label in marks:
             if label.span.source is not span.source:
-                out.append(" " * margin + "::: ", _MARGIN)
+                out.append(" " * margin + "--> ", _MARGIN)
                 out.append(f"{_printable(str(label.span))}\n")
                 _source(out, [label], span, style, margin, width)
     if diagnostic.help is not None:

@@ -30,7 +30,7 @@ from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
 from eqspec.tasks.question import constraints_in_words, points_in_words, short_number
 from eqspec.tasks.score_meaning import left_out
-from eqspec.tasks.task import Task
+from eqspec.tasks.task import Space, Task
 
 NOT_PROMISED = (
     "anything about inputs outside of X",
@@ -138,6 +138,18 @@ def _formula(task: Task) -> str:
             return "∀x ∈ X ∀q:  low_q ≤ k_q(x) ≤ high_q"
 
 
+def _normalisation(space: Space) -> str:
+    """N(x). Of a mean and a std, or a low and a high end, a task has what is subtracted and what it is divided by."""
+    shifts, scales = set(space.centre), set(space.scale)
+    if len(shifts) > 1 or len(scales) > 1:
+        return "(x − shift) / scale, feature by feature"
+    (shift,), (scale,) = shifts, scales
+    moved = f"x {'−' if shift > 0 else '+'} {number_in_words(abs(shift))}" if shift else "x"
+    if scale == 1:
+        return moved
+    return f"{f'({moved})' if shift else moved} / {number_in_words(scale)}"
+
+
 def _symbols(task: Task) -> tuple[str, ...]:
     lines = []
     subjects = [("g", task.candidate_name, task.candidate, task.candidate_takes_raw)]
@@ -150,8 +162,8 @@ def _symbols(task: Task) -> tuple[str, ...]:
         ends = "" if network.dequantised is None else f"dequantised: {network.dequantised}, "
         source = f"{network.source}, {chosen}{ends}sha256 {network.sha256[:_SHORT_HASH]}…"
         lines.append(f"{letter}̂(x) = {sign}{letter}({taken}), {letter} = {name} ({source})")
-    plain = all(s == 1 for s in task.space.scale) and not any(task.space.centre)
-    lines.append("N(x) = x" if plain else "N(x) = (x − mean) / std, feature by feature")
+    if not all(raw for _, _, _, raw in subjects):
+        lines.append(f"N(x) = {_normalisation(task.space)}")
     match task.property:
         case Epsilon(_, _, outputs):
             if outputs is not None:

@@ -29,8 +29,8 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
         tags=task.tags,
         settings=options.record(task),
         networks={
-            "reference": _network_record(task.reference_name, task.reference),
-            "candidate": _network_record(task.candidate_name, task.candidate),
+            "reference": _network_record(task.reference_name, task.reference, raw=task.reference_takes_raw),
+            "candidate": _network_record(task.candidate_name, task.candidate, raw=task.candidate_takes_raw),
         },
         engine_version=core.__version__,
         source=str(task.source) if task.source else None,
@@ -40,8 +40,9 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
     )
 
 
-def _network_record(name: str, network: Network) -> dict[str, Any]:
+def _network_record(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     output = {} if network.chosen is None else {"output": network.chosen}
     ends = {} if network.dequantised is None else {"dequantised": dequantised.to_json(network.dequantised)}
     found = {"name": name, "path": network.source, "sha256": network.sha256, **output, **ends}
-    return {**found, "left_out": left_out(network)}
+    taken = {"takes": "raw"} if raw else {}
+    return {**found, **taken, "left_out": left_out(network)}

@@ -12,12 +12,16 @@ _MOST = 100
 
 
 class Recorder:
-    """Keeps moments evenly spread over time, at most a hundred and the last."""
+    """Keeps moments evenly spread over time, at most a hundred and the last.
+
+    A search tries two ways of halving on some boxes each, both from the whole region on, and goes on with the better
+    one. While it tries the second, what the first has proved stays proved, so the share does not fall.
+    """
 
     def __init__(self) -> None:
         self._moments: list[Moment] = []
         self._stride, self._skipped = 1, 0
-        self._last = 0.0
+        self._last = self._proved = 0.0
 
     def note(self, state: Progress) -> None:
         """Take a report of the search. Once there are many reports, most of them are passed over."""
@@ -25,12 +29,12 @@ class Recorder:
             # The clock began again: the claim is decided, and the core now looks for an input that meets its condition.
             self._last = math.inf
             return
-        self._last = state.seconds
+        self._last, self._proved = state.seconds, max(self._proved, state.certified)
         self._skipped += 1
         if self._skipped < self._stride:
             return
         self._skipped = 0
-        self._moments.append(Moment(state.seconds, state.certified, state.boxes, state.open_boxes))
+        self._moments.append(Moment(state.seconds, self._proved, state.boxes, state.open_boxes))
         if len(self._moments) > _MOST:
             del self._moments[::2]
             self._stride *= 2

@@ -169,7 +169,8 @@ def _confidence(delta: Fraction, guard: ast.Guard, n: int, findings: Findings, s
     span, text = guard.span, shown(delta)
     if delta >= 1:
         message = f"confidence >= {text} is never reached by a softmax: the check would be vacuous"
-        raise Fault(error("E302", message, span, help="use 0.9999999"))
+        share = f"write {shown(delta / 100)} if {text} % is meant" if 1 < delta < 100 else "use 0.9999999"
+        raise Fault(error("E302", message, span, help=share))
     if delta < 0:
         raise Fault(error("E138", f"the confidence is negative: {text}", guard.threshold.span))
     if delta <= Fraction(1, n):

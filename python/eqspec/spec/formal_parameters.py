@@ -48,7 +48,10 @@ def given(
         takes = f"{len(formals)} value{'' if len(formals) == 1 else 's'}"
         names = f" ({', '.join(f.text for f in formals)})" if formals else ""
         message = f"{kind} '{name}' takes {takes}{names}, found {len(arguments)}"
-        raise Fault(error("E112", message, used, Label(declared, "declared here")))
+        given_so = (
+            f"write {name}({', '.join(f.text for f in formals)}), with a value for each" if formals else f"write {name}"
+        )
+        raise Fault(error("E112", message, used, Label(declared, "declared here"), help=given_so))
     found: list[Value] = []
     for argument in arguments:
         with findings.collecting():

@@ -21,6 +21,7 @@ _NETWORK = {
         "path": {"type": "string"},
         "sha256": {"type": "string"},
         "output": {"type": "string", "description": "Of a file with several outputs, the one that was chosen."},
+        "takes": {"const": "raw", "description": "It takes raw inputs; without this it takes normalised ones."},
         "left_out": {
             "enum": ["Softmax", "LogSoftmax", None],
             "description": "The operator at the end of the file that its scores stand in front of.",

@@ -42,7 +42,7 @@ def side_by_side(reference: Network, candidate: Network) -> list[AffineLayer]:
 
 
 def behind(layers: Sequence[AffineLayer], matrix: Array, shift: Array) -> list[AffineLayer]:
-    """The layers with matrix y + shift in place of their outputs y; the last two affine maps become one.
+    """The layers with matrix (k, O) y + shift (k,) in place of their outputs y (O,); the last two maps become one.
 
     InputError where the numbers leave the range of float64.
     """
@@ -61,7 +61,10 @@ def behind(layers: Sequence[AffineLayer], matrix: Array, shift: Array) -> list[A
 
 
 def steps_behind(networks: Sequence[Network], matrix: Array, shift: Array) -> tuple[Step, ...]:
-    """The steps of the networks with matrix [y_1; y_2; ...] + shift behind them, in place of their outputs y."""
+    """The steps of the networks with matrix [y_1; y_2; ...] + shift behind them, in place of their outputs y.
+
+    matrix (k, O_1 + O_2 + ...), shift (k,); the steps give k numbers.
+    """
     steps: list[Step] = []
     terms, column = [], 0
     for network in networks:

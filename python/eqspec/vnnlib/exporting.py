@@ -228,9 +228,9 @@ def _single(task: Task, folder: Path, name: str) -> Exported:
 def deviation(path: Path, networks: Sequence[Network], rows: Array | None, task: Task) -> float | None:
     """The largest difference between a written file in onnxruntime and these networks side by side, at random inputs.
 
-    The networks are evaluated in float64, apart from each other, and put through `rows`. Inputs at which either leaves
-    the range of its floats say nothing; None if all do. RuntimeError if they disagree by more than rounding: the file
-    would ask about other networks.
+    The networks are evaluated in float64, apart from each other, and put through `rows` (O, O_1 + O_2 + ...). Inputs
+    at which either leaves the range of its floats say nothing; None if all do. RuntimeError if they disagree by more
+    than rounding: the file would ask about other networks.
     """
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     kind = np.float32 if session.get_inputs()[0].type == "tensor(float)" else np.float64

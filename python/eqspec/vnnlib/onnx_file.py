@@ -24,7 +24,7 @@ def write_layers(
 ) -> int:
     """Write layers over an input X of shape [1, I] with an output Y of shape [1, O].
 
-    With `rows`, rows y + shift stands behind them; without `shift` that is 0.
+    With `rows` (O, outputs of the last layer), rows y + shift (O,) stands behind them; without `shift` that is 0.
 
     Returns O. OSError where the file cannot be written.
     """

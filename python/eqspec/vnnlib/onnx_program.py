@@ -66,7 +66,9 @@ def _reads_twice(tile: Tile) -> bool:
 
 
 def write_program(program: ExactProgram, path: Path, comment: str, rows: Array | None = None) -> int:
-    """Write steps over an input X of shape [1, I] with an output Y of shape [1, O]; with `rows`, rows y is the output.
+    """Write steps over an input X of shape [1, I] with an output Y of shape [1, O].
+
+    With `rows` (O, outputs of the last step), rows y is the output.
 
     Returns O. OSError where the file cannot be written.
     """

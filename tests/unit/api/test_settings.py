@@ -12,11 +12,12 @@ import pytest
 
 import eqspec
 from eqspec import Epsilon, Options
-from eqspec.api.settings import SETTINGS, Keywords, options_with
+from eqspec.api.settings import Keywords, options_with
 from eqspec.cli.arguments import options_of
 from eqspec.cli.commands import parser
 from eqspec.errors import InputError
 from eqspec.run import core
+from eqspec.run.settings import SETTINGS
 from eqspec.tasks.task import Domain
 from unit.certificates.files import write
 

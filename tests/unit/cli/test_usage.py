@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from eqspec.audit.opening import limits
+from eqspec.certificates import SUFFIX
 from eqspec.cli import main
-from eqspec.cli.commands import COMMANDS
+from eqspec.cli.commands import COMMANDS, parser
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.options import audit, counterexamples, report
+from eqspec.mining.counterexamples import SEED
+from eqspec.report import formats
 from small_specs import write_spec
 
 
@@ -110,3 +116,23 @@ def test_tables_in_help_stay_tables(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert codes[0].startswith("  0    everything as expected")
     assert codes[1].startswith(" " * 7)
     assert codes[1][7] != " "
+
+
+def test_what_commands_take_is_known_without_what_runs_them() -> None:
+    """In a process of its own, as this one has imported everything: help and refusals come at once."""
+    code = "import sys; from eqspec.cli.commands import parser; parser(''); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert not {"numpy", "onnx", "onnxruntime", "lark", "rich.console"} & set(done.stdout.split())
+
+
+def test_numbers_and_words_of_the_options_are_those_of_what_runs() -> None:
+    assert tuple(formats.FORMATS) == report.FORMATS
+    assert counterexamples.SEED == SEED
+    assert audit.SECONDS == limits.SECONDS
+    (files,) = [a for a in _options("audit") if a.dest == "files"]
+    assert f"*{SUFFIX} files" in str(files.help)
+
+
+def _options(command: str) -> list[argparse.Action]:
+    (commands,) = [a for a in parser("")._actions if isinstance(a, argparse._SubParsersAction)]
+    return list(commands.choices[command]._actions)

@@ -180,6 +180,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a,b\n1,2\n", "has 2 columns, and the networks take 3 inputs"),
         ("a;b;c\n1,5;2;x\n", "'1,5' has a decimal comma"),
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
+        ("a,b,c,d\n1,2,3,4\n", "counted from 0 (0..2 leaves out d; 1..3 leaves out a)"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
         ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),

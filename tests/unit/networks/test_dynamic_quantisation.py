@@ -19,6 +19,7 @@ from onnx import NodeProto, TensorProto, helper
 import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
+from eqspec.networks.readers.onnx_overview import overview
 from unit.networks.models import node, save
 from unit.networks.test_linear_quantisation import Constants, build, running
 
@@ -93,7 +94,9 @@ CASES = {
 def test_values_are_those_of_onnxruntime(tmp_path: Path, name: str) -> None:
     nodes, constants, shape = CASES[name]
     proto = build(nodes, constants, shape, opset=13)
-    network, session = read_network(save(tmp_path, proto)), running(proto)
+    path = save(tmp_path, proto)
+    network, session = read_network(path), running(proto)
+    assert not overview(str(path)).unsupported
     given = points(shape, positive=name == "behind a ReLU")
     expected = [session.run(None, {"x": x.reshape(shape)})[0].reshape(-1) for x in given]
     assert np.allclose(network.evaluate(given.astype(np.float64)), expected, rtol=1e-6, atol=1e-6)

@@ -13,6 +13,7 @@ import onnx
 import onnxruntime
 import pytest
 
+import eqspec
 from eqspec import InputError, NetworkError, as_network
 from eqspec.networks.frameworks import keras_model
 from eqspec.networks.operators import OPERATORS
@@ -81,6 +82,11 @@ def nested(keras: Any) -> Any:
 @pytest.mark.parametrize("build", [trained, functional, nested])
 def test_models_are_read_by_their_layers(keras: Any, build: Callable[[Any], Any]) -> None:
     agrees(build(keras))
+
+
+def test_decisions_of_one_sigmoid_can_be_claimed(keras: Any) -> None:
+    model = stack(keras, keras.layers.Dense(3, activation="relu"), keras.layers.Dense(1, activation="sigmoid"))
+    assert eqspec.verify(model, model, [-1] * 4, [1] * 4, eqspec.Top1()).verdict == "equivalent"
 
 
 def test_weights_are_stored_exactly(keras: Any) -> None:

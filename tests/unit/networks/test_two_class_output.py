@@ -10,6 +10,7 @@ import pytest
 
 import eqspec
 from eqspec.networks import Network, of_two_classes, read_network
+from eqspec.networks.frameworks.chain import INPUT, Chain
 from eqspec.networks.session import Session
 from unit.networks.exported import FLOAT, several, value
 from unit.networks.models import node, save
@@ -95,6 +96,14 @@ def test_a_file_that_changed_in_between_is_not_read_in_its_place(tmp_path: Path)
     written(tmp_path, classifier(step=0.4))
     with pytest.raises(eqspec.NetworkError, match="has changed"):
         of_two_classes(one)
+
+
+def test_a_model_that_was_walked_layer_by_layer_is_a_classifier_too() -> None:
+    """As one of Keras: its conversion says which shape the output has."""
+    chain = Chain([2], np.dtype(np.float32))
+    score = chain.add("MatMul", chain.add("Relu", chain.add("MatMul", INPUT, HIDDEN)), LAST)
+    model = chain.model(chain.add("Sigmoid", score), [1])
+    assert eqspec.verify(model, model, [-1, -1], [1, 1], eqspec.Top1()).verdict == "equivalent"
 
 
 def test_decisions_are_decided(tmp_path: Path) -> None:

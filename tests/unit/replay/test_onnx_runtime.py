@@ -141,11 +141,17 @@ def test_what_cannot_be_run_is_a_reason_and_not_an_error(tmp_path: Path) -> None
     good = write(tmp_path / "a.onnx", (1, 2))
     bad = tmp_path / "bad.onnx"
     bad.write_bytes(b"no model")
+    strange = tmp_path / "strange.onnx"
+    model = onnx.load(str(tmp_path / "a.onnx"))
+    model.graph.node[0].op_type, model.graph.node[0].domain = "Quant", "qonnx.custom_op.general"
+    model.opset_import.append(onnx.helper.make_opsetid("qonnx.custom_op.general", 1))
+    onnx.save(model, str(strange))
     cases = {
         "<memory>": "not an ONNX file",
         "net.nnet": "not an ONNX file",
         str(tmp_path / "gone.onnx"): "there is no file",
         str(bad): "does not load",
+        str(strange): f"{strange} has the operator qonnx.custom_op.general:Quant, which it does not know",
     }
     for source, reason in cases.items():
         made = task(good, replace(good, source=source), Top1())

@@ -9,12 +9,20 @@ import pytest
 
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.replay.violation import BeyondBound, Enclosure, OtherClass, TooFar, confident, violation
+from eqspec.replay.violation_in_words import told_apart
 
 F = Fraction
 
 
 def exactly(*numbers: float | str | F) -> list[Enclosure]:
     return [(F(n), F(n)) for n in numbers]
+
+
+def test_numbers_of_a_type_are_decimals_as_long_as_they_are_told_apart() -> None:
+    meant, limit = F(2214855815, 2**31), F(2147483775, 2**31)
+    assert told_apart(meant, limit, F(8, 255)) == ["1.03137261", "1.00000006", "8/255"]
+    above = limit + F(1, 2**60)
+    assert told_apart(above, limit) == [str(above), str(limit)]
 
 
 def test_a_distance_equal_to_eps_is_no_violation() -> None:

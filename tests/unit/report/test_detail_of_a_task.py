@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+import small_tasks
+from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Bracket, Probe
 from eqspec.tasks.search_statistics import Moment, OpenBox, Sampled, Undecided
-from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import undecided_task
 from unit.report.pages import numbers, result, said, shown, table_after, with_class, witness
 
@@ -40,6 +43,31 @@ def test_what_was_asked_stands_there() -> None:
     assert "real numbers" in asked
     assert made.networks["candidate"]["sha256"][:12] in asked
     assert not with_class(shown([replace(made, question=None)]), "asked")  # results of older versions
+
+
+@pytest.mark.parametrize(
+    ("raw", "said_of_it"),
+    [
+        ((), "(value − shift) / scale"),
+        (("candidate",), "(value − shift) / scale; pruned takes the values as they are"),
+        (("reference", "candidate"), "no: networks take the values as they are"),
+    ],
+)
+def test_what_networks_take_is_said_of_each(raw: tuple[str, ...], said_of_it: str) -> None:
+    space = small_tasks.space(1, 1, scale=(Fraction(2),))
+    takes: dict[str, Any] = {f"{role}_takes_raw": True for role in raw}
+    made = Runner(Options(threads=1)).run(
+        small_tasks.task(small_tasks.identity(1), small_tasks.identity(1), Epsilon(1), space=space, **takes)
+    )
+    asked = said(with_class(shown([made]), "asked")[0])
+    assert f"normalised{said_of_it}arithmetic" in asked
+
+
+def test_what_the_remark_says_is_not_said_again() -> None:
+    made = result(Verdict.UNKNOWN, reason=Reason.ROUNDING, message="an output by 1.17")
+    tree = shown([made])
+    assert "an output by 1.17" in said(with_class(tree, "remark")[0])
+    assert not with_class(tree, "message")
 
 
 def test_a_row_is_told_how_far_its_witness_lies() -> None:

@@ -57,6 +57,15 @@ def test_a_second_question_is_not_part_of_the_curve() -> None:
     assert [m.certified for m in recorder.until(Moment(0.5, 1.0, 9, 0))] == [0.0, 0.5, 1.0, 1.0]
 
 
+def test_what_was_proved_stays_proved_while_another_way_is_tried() -> None:
+    recorder = Recorder()
+    for state in (State(0.1, 0.5), State(0.2, 0.4, 2), State(0.3, 0.45, 3), State(0.4, 0.6, 4)):
+        recorder.note(state)
+    curve = recorder.until(Moment(0.5, 0.6, 9, 0))
+    assert [m.certified for m in curve] == [0.0, 0.5, 0.5, 0.5, 0.6, 0.6]
+    assert [m.boxes for m in curve] == [0, 1, 2, 3, 4, 9]
+
+
 def holds(shown: Undecided, index: int, lower: np.ndarray, upper: np.ndarray, width: np.ndarray) -> bool:
     """Whether the box that is shown holds the real one, given as parts of the region."""
     edges = [shown.sample[index].edges.get(i, (0.0, 1.0)) for i in range(len(lower))]

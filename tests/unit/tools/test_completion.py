@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eqspec.cli import main
-from eqspec.cli.tools.completion import SHELLS
+from eqspec.cli.options.completion import SHELLS
 
 _BASH = """
 source {script}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -105,6 +106,29 @@ def test_the_region_is_in_raw_units() -> None:
     constraint = LinearConstraint((Fraction(1), Fraction(-1)), Fraction(1))
     task = small_tasks.task(size, size, Top1(), [-1, 3], [1, 3], space=space, constraints=(constraint,))
     assert statement(task).region == ("x0 ∈ [8, 12] m", "x1 = 12", "0.5 * x0 - 0.25 * x1 ≤ 6")
+
+
+@pytest.mark.parametrize(
+    ("centre", "scale", "said"),
+    [
+        ((0, 0), (1, 1), "x"),
+        ((0, 0), (16, 16), "x / 16"),  # minmax low 0 high 16
+        ((-1, -1), (2, 2), "(x + 1) / 2"),
+        ((3, 3), (1, 1), "x − 3"),
+        ((0, 3), (1, 1), "(x − shift) / scale, feature by feature"),
+        ((3, 3), (1, 2), "(x − shift) / scale, feature by feature"),
+    ],
+)
+def test_the_normalisation_is_said_where_a_network_is_normalised(
+    centre: tuple[int, int], scale: tuple[int, int], said: str
+) -> None:
+    """A space has a shift and a scale, whether they are a mean and a std or not."""
+    size = small_tasks.identity(2)
+    space = small_tasks.space(2, 2, centre=tuple(map(Fraction, centre)), scale=tuple(map(Fraction, scale)))
+    task = small_tasks.task(size, size, Top1(), space=space, candidate_takes_raw=True)
+    assert f"N(x) = {said}" in statement(task).symbols
+    raw = replace(task, reference_takes_raw=True)
+    assert not any("N(x)" in line for line in statement(raw).symbols)
 
 
 def test_decide_min_turns_the_scores() -> None:

@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator, ValidationError
 import eqspec
 from eqspec import compile as compiler
 from eqspec.cli import main
-from eqspec.cli.tools.schema import SCHEMAS, text
+from eqspec.cli.options.schema import SCHEMAS
+from eqspec.cli.tools.schema import text
 from eqspec.errors import InputError
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task

@@ -15,11 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec.api.cluster_choice import jobs_on
-from eqspec.audit.opening import label, limits, plain
+from eqspec.audit.opening import label, plain
 from eqspec.certificates import SUFFIX, Answer, Auditor, Coverage, UnboundError, dealt_audit
-from eqspec.cli.arguments import add_params
 from eqspec.cli.cache_options import note
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import EqspecError, InputError
@@ -28,59 +26,6 @@ from eqspec.report.numbers import count, plural
 
 if TYPE_CHECKING:
     from eqspec.cluster.jobs import Jobs
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    audit = command(
-        commands,
-        "audit",
-        "Check certificates: every step of a proof, every input that breaks a claim, on the network files as they are\n"
-        "now. What a certificate shows is derived from what was checked; with --spec it must be what a task of the\n"
-        "spec asks. The auditor is small, shares nothing with the search, and runs in a process of its own; it also\n"
-        "runs where the compiled core does not: python path/to/eqspec/audit CERTIFICATE.",
-    )
-    audit.add_argument("files", nargs="+", type=Path, metavar="CERTIFICATE", help=f"*{SUFFIX} files, or folders")
-    audit.add_argument(
-        "--spec",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="every certificate must answer a task of this spec exactly, and every task must have one; FILE:CHECK for"
-        " one check; repeatable",
-    )
-    add_params(audit)
-    audit.add_argument("--networks", type=Path, metavar="DIR", help="where the network files are, if they were moved")
-    audit.add_argument(
-        "--timeout", type=float, metavar="S", help=f"seconds for each certificate (default: {limits.SECONDS:g})"
-    )
-    audit.add_argument(
-        "--cluster",
-        metavar="WHERE",
-        help="have the leaves of proofs checked by the workers of a Dask cluster: the address of its scheduler, the"
-        " file it wrote, or 'local'",
-    )
-    audit.add_argument(
-        "--kernel",
-        action="store_true",
-        help="have proofs checked once more by eqspec-kernel, whose correctness is proved in Coq: chains of layers,"
-        " claims over the real numbers",
-    )
-    audit.add_argument(
-        "--verbose",
-        action="store_true",
-        help="all inputs of a region and of a counterexample, in raw units too, and names",
-    )
-    audit.add_argument(
-        "--format", choices=("human", "json"), default="human", help="sentences, or one JSON object with exact numbers"
-    )
-    audit.epilog = (
-        "exit codes: 0 every certificate holds, and with --spec shows what the spec expects of every task; 1 one does\n"
-        "not hold or belongs to no task, or a task has none or comes out otherwise; 2 there is no certificate, or a\n"
-        "spec cannot be used"
-    )
-    audit.set_defaults(run=run)
-
 
 _NOT_SHOWN = ("refused", "seconds", "part", "unproved")
 

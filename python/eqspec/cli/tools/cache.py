@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from rich.console import Console
 
-from eqspec.cache import ENVIRONMENT, KEY_ENVIRONMENT, Store, chosen_folder
-from eqspec.cli.commands import Commands, command
+from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "cache",
-        "`eqspec check` keeps what it found, so that the same question is not decided twice. "
-        f"{ENVIRONMENT} names another folder, or is off. Every entry is sealed with a key that lies elsewhere, so that "
-        "who can write to the folder cannot change a verdict: a file of yours, or what "
-        f"{KEY_ENVIRONMENT} holds, which machines may share.",
-    )
-    made.formatter_class = argparse.HelpFormatter
-    made.add_argument("action", nargs="?", choices=("info", "clear"), default="info", help="clear forgets everything")
-    made.add_argument("--cache", type=Path, metavar="DIR", help="the folder (default: the one eqspec check takes)")
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from eqspec import __version__
 from eqspec import compile as compiler
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import SpecError
 from eqspec.report.atomic_file import write_file
+from eqspec.report.numbers import plural
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks import serialisation
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "compile",
-        "Write the tasks of spec files as JSON: exact regions in network units, exact claims, networks by hash.\n"
-        "'eqspec schema task' prints its schema.",
-    )
-    made.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
-    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the standard output")
-    add_params(made)
-    made.epilog = "exit codes: 0 written; 2 a spec cannot be used, and nothing is written"
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
@@ -61,5 +44,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         out.file.write(text)
         return ExitCode.AS_EXPECTED
     write_file(arguments.output, text)
-    err.print(Text(f"wrote {arguments.output}: {len(tasks)} tasks, {len(searches)} searches"), soft_wrap=True)
+    made = f"{plural(len(tasks), 'task')}, {plural(len(searches), 'search', 'searches')}"
+    err.print(Text(f"wrote {arguments.output}: {made}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED

@@ -9,25 +9,12 @@ from re import search
 import shtab
 from rich.console import Console
 
-from eqspec.cli.commands import Commands, command, parser
+from eqspec.cli.commands import parser
 from eqspec.cli.exit import ExitCode
 
-SHELLS = ("bash", "zsh", "fish")
 _SPECS = shtab.glob("*.eqspec")
 _NETWORKS = shtab.glob("*.onnx", "*.nnet")
 _BY_METAVAR = {"NETWORK": _NETWORKS, "REFERENCE": _NETWORKS, "CANDIDATE": _NETWORKS, "DIR": shtab.DIRECTORY}
-_EPILOG = """\
-bash:  eqspec completion bash > ~/.local/share/bash-completion/completions/eqspec
-zsh:   eqspec completion zsh > FOLDER/_eqspec    (any folder in $fpath)
-fish:  eqspec completion fish > ~/.config/fish/completions/eqspec.fish"""
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(commands, "completion")
-    made.add_argument("shell", choices=SHELLS)
-    made.epilog = _EPILOG
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001

@@ -9,36 +9,13 @@ from time import perf_counter
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.pair_arguments import add_pair, add_where, given_words, read, refuse_without_data
+from eqspec.cli.tools.pair_arguments import given_words, read, refuse_without_data
 from eqspec.differences import page
 from eqspec.differences.difference import difference
 from eqspec.differences.places import CUBE, place
 from eqspec.draft.verified_spec import Where
 from eqspec.report.printable import shown_in_json
-
-_EXAMPLES = """\
-examples:
-  eqspec diff full.onnx pruned.onnx --data validation.csv
-  eqspec diff full.onnx int8.onnx --lower 0 --upper 1
-
-exit codes: 0 compared, whatever was found; 2 something cannot be used or has to be said"""
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "diff",
-        "Show how two networks differ: layer by layer, at the rows of a table or at random points, and by a short\n"
-        "attack; and which claim is worth making, tried for a moment. All else are samples: they prove nothing.",
-    )
-    add_pair(made)
-    add_where(made.add_argument_group("on which inputs (default: what --data spans, else -1 .. 1)"))
-    made.add_argument("--format", choices=("human", "json"), default="human", help="a page, or the same as JSON")
-    made.epilog = _EXAMPLES
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

@@ -11,26 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.doctor import Finding, examine
 from eqspec.report.numbers import plural
 from eqspec.report.printable import shown_in_json
 
 _MARKS = {"ok": Text("ok", "green"), "note": Text("note", "yellow"), "problem": Text("problem", "bold red")}
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "doctor",
-        "Look whether everything eqspec needs works on this machine: the prover on a pair with a known answer, HiGHS,\n"
-        "onnxruntime, the floating-point mode, cores, memory, the cache, terminal. Add this to the report of a defect.",
-    )
-    made.add_argument("--format", choices=("human", "json"), default="human", help="a table, or a JSON list")
-    made.epilog = "exit codes: 0 all that is needed works; 1 something does not"
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

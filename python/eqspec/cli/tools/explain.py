@@ -9,11 +9,10 @@ from re import fullmatch
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from eqspec import compile as compiler
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import InputError
@@ -31,19 +30,6 @@ from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
 from eqspec.vnnlib.explanations import explanation as vnnlib_explanation
 
 _MOST_TASKS = 20
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    explain = command(
-        commands,
-        "explain",
-        "Say what the checks of a spec claim: in words, as a formula with names and numbers, and what a proof does\n"
-        "not promise. Or say at length what a finding means, with a wrong and a right example.",
-    )
-    explain.add_argument("subject", metavar="FILE[:CHECK] | CODE", help="a spec, one of its checks, or a code")
-    add_params(explain)
-    explain.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
@@ -104,7 +90,7 @@ def _show_spec(compiled: compiler.Compiled, out: Console) -> None:
         out.print(Text("not promised", "bold"))
         kinds = {task.arithmetic for tasks in groups.values() for task in tasks}
         for line in dict.fromkeys(line for kind in sorted(kinds, reverse=True) for line in not_promised(kind)):
-            out.print(_indented(f"- {line}"))
+            out.print(_item(line))
 
 
 def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task], out: Console) -> None:
@@ -160,6 +146,13 @@ def _rounding(task: Task) -> tuple[str, ...]:
         f"what is rounded away inside may move an output by {floor:.3g}: a distance below that is proved only where "
         "boxes are so small that levels can be told apart",
     )
+
+
+def _item(line: str) -> Padding:
+    """A point of a list, whose further lines stand below its first one."""
+    table = Table.grid(padding=(0, 1))
+    table.add_row("-", Text(line))
+    return Padding(table, (0, 0, 0, 2), expand=False)
 
 
 def _indented(line: str) -> Padding:

@@ -3,49 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.options.export import TARGETS
 from eqspec.cli.tools.common import load, show
 from eqspec.compile import Made, load_derived
 from eqspec.errors import InputError, SpecError
 from eqspec.networks.deriving import Integers, exported
 from eqspec.report.atomic_file import write_source
 from eqspec.report.numbers import plural
-from eqspec.vnnlib.exporting import Target, export
-
-_TARGETS: dict[str, Target] = {
-    "vnnlib": "vnnlib2",
-    "vnnlib2": "vnnlib2",
-    "vnnlib1": "product-onnx",
-    "product-onnx": "product-onnx",
-}
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "export",
-        "With --to: write the tasks of a spec for other verifiers, with a list of instances as the competitions have\n"
-        "it. vnnlib2: a VNN-LIB 2.0 property over both networks. product-onnx (or vnnlib1): both networks as one, and\n"
-        "a VNN-LIB 1.0 property of it, for verifiers that know only one network. 'unsat' is 'equivalent'; every file\n"
-        "says what 'sat' means.\n\n"
-        "With the name of a network that the spec derives from another, such as q8 or 'fpga(12)': write that network.\n"
-        "One quantised to integers becomes an ONNX file with quantisers, one in fixed point a configuration of hls4ml.",
-    )
-    made.add_argument("spec", metavar="FILE[:CHECK]", help="a spec, or one of its checks (* and ? stand for anything)")
-    made.add_argument("network", metavar="NETWORK", nargs="?", help="a derived network, with the values it takes")
-    made.add_argument("--to", choices=tuple(_TARGETS), help="the form of tasks; vnnlib is vnnlib2")
-    made.add_argument("-o", "--output", type=Path, metavar="PATH", required=True, help="the folder, or the file")
-    add_params(made)
-    made.epilog = "exit codes: 0 written; 2 a spec cannot be used, or something of it cannot be written in that form"
-    made.set_defaults(run=run)
+from eqspec.vnnlib.exporting import export
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
@@ -62,7 +32,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         err.print(Text.assemble(("warning", "bold yellow"), f": {message}"), soft_wrap=True)
     if not compiled.tasks:
         raise InputError(f"nothing to export in {arguments.spec}: give {_hint(bool(compiled.finds))}")
-    target = _TARGETS[arguments.to]
+    target = TARGETS[arguments.to]
     done = export(compiled.tasks, target, arguments.output)
     for made in done:
         seen = "" if made.deviation is None else f"  (onnxruntime agrees up to {made.deviation:.2g})"

@@ -11,27 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import STDIN, read_text, show
 from eqspec.errors import SpecError, unwritten
 from eqspec.spec.formatting import formatted
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
-_CODES = """\
-exit codes: 0 done, or nothing to do; 1 with --check or --diff: a file would change; 2 a file cannot be read or has
-errors, and is left as it is (the others are formatted all the same)"""
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    fmt = command(commands, "fmt")
-    fmt.epilog = _CODES
-    fmt.add_argument("files", nargs="+", metavar="FILE", help="spec files, or - to read standard input and print")
-    how = fmt.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="write nothing, say which files would change")
-    how.add_argument("--diff", action="store_true", help="write nothing, show what would change")
-    fmt.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

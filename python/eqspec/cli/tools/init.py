@@ -9,38 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.pair_arguments import add_pair, read, write_new
+from eqspec.cli.tools.pair_arguments import read, write_new
 from eqspec.draft.first_spec import first_spec
 from eqspec.errors import InputError
-
-_PROBE = 5.0
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "init",
-        "Write a first spec for two networks, with comments that say what was taken from where: names, normalisation,\n"
-        "a claim that fits what the networks do on the data, and a region on which it could be proved in a short time.",
-    )
-    add_pair(made)
-    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="the new file (default: CANDIDATE.eqspec here)")
-    made.add_argument(
-        "--probe",
-        type=float,
-        default=_PROBE,
-        metavar="S",
-        help=f"seconds to try on which region the claim can be proved; 0 for not at all (default: {_PROBE:g})",
-    )
-    made.epilog = (
-        "What the networks take is found out by the labels in the table. Where these do not tell, it is asked on a\n"
-        "terminal; elsewhere the question is printed with the options that answer it.\n\n"
-        "exit codes: 0 written; 2 something cannot be used or has to be said, or the file is there already"
-    )
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

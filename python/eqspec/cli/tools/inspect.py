@@ -11,8 +11,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show
 from eqspec.compile import load_derived
@@ -33,26 +31,6 @@ from eqspec.tasks.score_meaning import ends_in_sigmoid, left_out
 _SUFFIX = ".eqspec"
 _NARROW = 80
 """On terminals with fewer columns than this the table of steps is shown with fewer of its own."""
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(commands, "inspect")
-    made.add_argument(
-        "files",
-        nargs="+",
-        metavar="NETWORK",
-        help="networks (*.onnx, *.nnet, a folder of hls4ml or da4ml), or SPEC:NETWORK for one that a spec derives",
-    )
-    made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
-    made.add_argument(
-        "--dequantised",
-        action="store_true",
-        help="of a file that takes or gives integers of a quantiser, the network of the real numbers they stand for",
-    )
-    add_params(made)
-    made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

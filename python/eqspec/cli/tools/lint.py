@@ -9,8 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec import compile as compiler
-from eqspec.cli.arguments import add_params
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
@@ -18,18 +16,6 @@ from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks.score_meaning import left_out, of_networks
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    lint = command(commands, "lint")
-    lint.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
-    add_params(lint)
-    lint.add_argument(
-        "--format", choices=("human", "json"), default="human", help="text, or a JSON list of findings (eqspec schema)"
-    )
-    lint.epilog = "exit codes: 0 nothing is wrong (there may be warnings); 2 something is"
-    lint.set_defaults(run=run)
 
 
 def _scores(compiled: compiler.Compiled) -> str:

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
-from eqspec.cli.cache_options import add_cache_options, cache_from_arguments
-from eqspec.cli.commands import Commands, command
+from eqspec.cli.cache_options import cache_from_arguments
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import InputError
 from eqspec.run.runner import Runner
@@ -20,19 +19,6 @@ from eqspec.run.runner import Runner
 _MISSING = """\
 the language server needs pygls, which is not installed; install it beside eqspec: pip install 'pygls>=2,<3'
 or all that the server needs: pip install 'eqspec[lsp]'"""
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    made = command(
-        commands,
-        "lsp",
-        "Serve an editor in the Language Server Protocol, over standard input and output. Editors start it by\n"
-        "themselves; the how-to about editors says what to write into their settings.",
-    )
-    made.add_argument("--stdio", action="store_true", help="over standard input and output, which it does anyway")
-    add_cache_options(made.add_argument_group("earlier results"))
-    made.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001

@@ -1,4 +1,4 @@
-"""The arguments of `verify` and `init`: two network files, and what is known of their inputs and outputs."""
+"""What `verify`, `diff` and `init` make of the options of a pair: its networks, and what is known of their inputs."""
 
 from __future__ import annotations
 
@@ -6,88 +6,17 @@ import argparse
 import sys
 from contextlib import suppress
 from pathlib import Path
-from re import compile as regex
-from re import fullmatch
 
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.options.pair import names_of
 from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
 from eqspec.draft.named_pair import Pair, read_pair, with_two_classes
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
 from eqspec.errors import InputError, unwritten
-
-_NEGATIVE = regex(r"^-[\d.].*$")
-
-
-def add_pair(parser: argparse.ArgumentParser) -> None:
-    """The two files, and the options that say what their inputs mean."""
-    # So that `--lower -1,-2` is a value: argparse takes "-1" for one, but neither a list nor -1e-3.
-    parser._negative_number_matcher = _NEGATIVE
-    parser.add_argument(
-        "reference", metavar="REFERENCE", help="the network that is right (*.onnx, *.nnet, a folder of hls4ml or da4ml)"
-    )
-    parser.add_argument("candidate", metavar="CANDIDATE", help="the network that is to behave like it")
-    group = parser.add_argument_group("what the inputs and outputs are")
-    group.add_argument(
-        "--network-output",
-        action="append",
-        metavar="NAME",
-        help="of files with several outputs, the one that is compared; twice: of the reference, and of the candidate",
-    )
-    group.add_argument("--reference-output", metavar="NAME", help="the same for the reference alone")
-    group.add_argument("--candidate-output", metavar="NAME", help="the same for the candidate alone")
-    group.add_argument(
-        "--dequantised",
-        action="store_true",
-        help="files that take or give integers of a quantiser count as networks of the real numbers that these stand "
-        "for, with the scales and zero points of the file",
-    )
-    group.add_argument(
-        "--data", metavar="FILE", help="a table of inputs in raw units (csv, npy, npz), for names and ranges"
-    )
-    group.add_argument(
-        "--columns",
-        type=_columns,
-        metavar="A..B",
-        help="the columns of the table that the networks take, counted from 0 (default: found if that is clear)",
-    )
-    group.add_argument(
-        "--label-file",
-        metavar="FILE",
-        help="the labels of the rows of --data, where they lie in a file of their own (npy, npz, csv)",
-    )
-    group.add_argument(
-        "--scaler", metavar="FILE", help="how inputs are normalised: mean and std, or low and high (json, npz, csv)"
-    )
-    group.add_argument(
-        "--takes",
-        choices=("raw", "normalised"),
-        help="what the networks take (default: normalised with --scaler, else what --normalisation says)",
-    )
-    group.add_argument(
-        "--normalisation",
-        metavar="HOW",
-        help="what the networks take: raw, zscore, minmax, max, column-max (by the table), 255, or the file of a "
-        "scaler (default: what the labels in the table show; asked if they do not)",
-    )
-    group.add_argument(
-        "--labels",
-        type=_names,
-        metavar="A,B,...",
-        help="the labels of the table in the order of the outputs, or none (default: what most rows agree with)",
-    )
-    group.add_argument("--outputs", type=_names, metavar="A,B,...", help="names of the outputs")
-    group.add_argument("--decide", choices=("max", "min"), default="max", help="which score decides (default: max)")
-
-
-def add_where(group: argparse._ArgumentGroup) -> None:
-    """The options that say on which inputs the two are compared."""
-    group.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
-    group.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
-    group.add_argument("--upper", metavar="B,...", help="upper bounds")
 
 
 def given_words(arguments: argparse.Namespace) -> list[str]:
@@ -199,7 +128,7 @@ def _ask(question: Question, arguments: argparse.Namespace, err: Console) -> Non
         if typed.isdecimal() and 1 <= int(typed) <= len(question.answers):
             break
     answer = question.answers[int(typed) - 1]
-    value = _names(answer.value) if answer.option == "--labels" else answer.value
+    value = names_of(answer.value) if answer.option == "--labels" else answer.value
     setattr(arguments, answer.option.removeprefix("--"), value)
 
 
@@ -214,14 +143,3 @@ def write_new(path: Path, text: str) -> None:
         with suppress(OSError):
             path.unlink()  # nothing is left of what was begun
         raise unwritten(path, error) from None
-
-
-def _columns(text: str) -> tuple[int, int]:
-    ends = fullmatch(r"\s*(\d+)\s*\.\.\s*(\d+)\s*", text)
-    if ends is None or int(ends[1]) > int(ends[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range of columns such as 1..16")
-    return int(ends[1]), int(ends[2])
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())

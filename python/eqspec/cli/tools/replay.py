@@ -9,36 +9,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import InputError
 from eqspec.replay.recheck import Replayed, replay_all
 from eqspec.report.numbers import plural
 from eqspec.report.table import runtime_said
 from eqspec.vnnlib.replaying import replay_assignment
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    replay = command(
-        commands,
-        "replay",
-        "Evaluate every witness of a results file again: exactly, on the network files as they are now, and in\n"
-        "onnxruntime. Networks are found by the paths in the file, or by the same paths beside it.",
-    )
-    replay.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="from 'eqspec check --format json -o' or --save-witness"
-    )
-    replay.add_argument(
-        "--assignment",
-        type=Path,
-        metavar="ANSWER",
-        help="what another verifier answered with sat; FILE is then the .task.json that 'eqspec export' wrote",
-    )
-    replay.epilog = (
-        "exit codes: 0 every witness breaks its claim; 1 one does not; 2 a file cannot be used, or a network changed"
-    )
-    replay.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001

@@ -8,20 +8,8 @@ from importlib.resources import files
 
 from rich.console import Console
 
-from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.tasks.result_schema import result_schema
-
-SCHEMAS = ("task", "result", "diagnostic")
-
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    schema = command(commands, "schema")
-    schema.add_argument(
-        "kind", choices=SCHEMAS, help="task: eqspec compile; result: eqspec check; diagnostic: eqspec lint"
-    )
-    schema.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001

@@ -225,7 +225,7 @@ def _written(network: Network) -> bytes:
         value = chain.add("Gemm", value, weight, bias)
         if number < len(layers) - 1:
             value = chain.add("Relu", value)
-    return bytes(chain.model(value).SerializeToString())
+    return bytes(chain.model(value, [network.output_size]).SerializeToString())
 
 
 def _fix_sizes(graph: FloatGraph) -> None:

@@ -41,7 +41,7 @@ class Weights:
 
 
 def read_header(path: str, text: str, declared: Declarations) -> Weights:
-    """The array that a .h file defines."""
+    """The array that a .h file defines. NetworkError where its text is no declared array of numbers."""
     if len(_OPENED.findall(text)) != len(_CLOSED.findall(text)):
         raise NetworkError(path, "an #ifndef and an #endif do not belong together", fix="write the project again")
     plain = _GUARDS.sub("", _COMMENT.sub("", text))
@@ -72,7 +72,7 @@ def read_text(path: str, text: str, like: Weights) -> Weights:
 
 
 def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Integers:
-    """Numbers with commas between them as integers of a type."""
+    """Numbers with commas between them as integers (size,) of a type. NetworkError where there are more or fewer."""
     count = text.count(",") + 1
     if count != size:
         raise NetworkError(path, f"{count} numbers, {name} has {size}", fix="write the project again")

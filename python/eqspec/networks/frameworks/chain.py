@@ -39,11 +39,10 @@ class Chain:
         self._nodes.append(helper.make_node(operator, names, [output], **attributes))
         return output
 
-    def model(self, output: str) -> onnx.ModelProto:
-        """The model whose output is the named value."""
+    def model(self, output: str, sizes: Sequence[int | None]) -> onnx.ModelProto:
+        """The model whose output is the named value, of the shape (batch, *sizes)."""
         given = helper.make_tensor_value_info(INPUT, self._type, ["batch", *self._shape])
-        answer = helper.make_empty_tensor_value_info("output")
-        answer.type.tensor_type.elem_type = self._type
+        answer = helper.make_tensor_value_info("output", self._type, ["batch", *sizes])
         nodes = [*self._nodes, helper.make_node("Identity", [output], ["output"])]
         graph = helper.make_graph(nodes, "model", [given], [answer], self._constants)
         opset = max(_OPSET, *(_LATER.get(node.op_type, 0) for node in nodes))

@@ -55,7 +55,7 @@ def convert(name: str, model: Any, shape: tuple[int, ...] | None) -> Converted: 
         answer: Array = np.asarray(model.predict(rows, verbose=0), np.float64)
         return answer.reshape(len(inputs), -1)
 
-    return Converted(chain.model(value), outputs)
+    return Converted(chain.model(value, answers.shape[1:]), outputs)
 
 
 def _package(kind: type) -> str:

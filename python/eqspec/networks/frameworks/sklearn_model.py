@@ -47,7 +47,7 @@ def convert(name: str, model: Any, shape: tuple[int, ...] | None) -> Converted: 
         answer: Array = np.asarray(answers(inputs))
         return answer.reshape(len(inputs), -1)
 
-    return Converted(chain.model(value), outputs)
+    return Converted(chain.model(value, [None]), outputs)
 
 
 def _is(model: object, part: str, names: tuple[str, ...]) -> bool:

@@ -148,7 +148,10 @@ def joined(parts: Sequence[Forms]) -> Forms:
 
 
 def sums(given: Sequence[tuple[Tile, Forms]], bias: NDArray[np.float64]) -> Forms:
-    """The rows of a step without errors: its tiles, of the forms that they read, and the bias."""
+    """The rows of a step without errors: its tiles, of the forms that they read, and the bias (rows,).
+
+    Raises TooManyError where the forms would have more than MOST_ENTRIES entries.
+    """
     denominator = lcm(1, *(int(d) for _, forms in given for d in forms.denominators.tolist()))
     (offsets,), of_bias = to_integers(bias)
     whole = [to_integers(tile.weight) for tile, _ in given]

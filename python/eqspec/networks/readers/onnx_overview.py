@@ -13,8 +13,8 @@ from eqspec.networks.expansion import EXPANDED
 from eqspec.networks.operators import OPERATORS, QUANTISING
 from eqspec.networks.readers import foreign_files
 
-_OTHERWISE = ("CastLike", "If", "ai.onnx.ml.ZipMap")
-"""Operators that the reader replaces by others."""
+_OTHERWISE = ("CastLike", "DynamicQuantizeLinear", "If", "ai.onnx.ml.ZipMap")
+"""Operators that the reader replaces by others; where it cannot, the refusal of the file names them."""
 TAILS = ("Softmax", "LogSoftmax")
 
 

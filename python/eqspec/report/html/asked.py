@@ -31,7 +31,7 @@ def asked(result: Result) -> Asked | None:
     if found is None:
         return None
     heads = ["feature", "from", "to", "centre" if found.row is None else f"row {found.row}"]
-    heads += ["mean", "std"] if found.normalised else []
+    heads += ["shift", "scale"] if found.normalised else []
     stepped = any(one.step is not None for one in found.ranges)
     heads += ["step"] if stepped else []
     return Asked(
@@ -46,9 +46,7 @@ def asked(result: Result) -> Asked | None:
 def _lines(result: Result, found: Question) -> tuple[tuple[str, str], ...]:
     lines = [("region", found.words + (f", {found.points}" if found.points else ""))]
     lines += [("and", constraint) for constraint in found.constraints]
-    lines.append(
-        ("normalised", "(value − mean) / std" if found.normalised else "no: networks take the values as they are")
-    )
+    lines.append(("normalised", _normalised(result, found)))
     exact = "real numbers, the weights taken as they are stored"
     lines.append(("arithmetic", exact if found.arithmetic == "real" else "float32, summed in any order"))
     if said := result.scores_in_words:
@@ -59,6 +57,13 @@ def _lines(result: Result, found: Question) -> tuple[tuple[str, str], ...]:
     if found.row is not None:
         lines.append(("around", f"row {found.row} of its table"))
     return tuple(lines)
+
+
+def _normalised(result: Result, found: Question) -> str:
+    raw = [str(network.get("name")) for network in result.networks.values() if network.get("takes") == "raw"]
+    if not found.normalised or len(raw) == len(result.networks):
+        return "no: networks take the values as they are"
+    return "(value − shift) / scale" + "".join(f"; {name} takes the values as they are" for name in raw)
 
 
 def _row(one: Range, *, normalised: bool, stepped: bool) -> tuple[str, ...]:

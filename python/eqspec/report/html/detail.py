@@ -22,7 +22,7 @@ from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.result import Result
 from eqspec.tasks.search_statistics import Undecided
-from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 _MOST_HISTOGRAMS = 12
@@ -132,18 +132,20 @@ def detail(number: int, result: Result, setup: int, others: Sequence[Result], *,
     """Of the result at a position; `setup` is the position of what it was run with, `others` ran beside it."""
     seen = witness_of(result)
     where = place(result)
+    remarked = remark(result).plain
+    message = result.message or ""
     return Detail(
         number=number,
         id=result.id,
         kind="vacuous" if result.vacuous else result.verdict.value,
         outcome=outcome(result),
         headline=headline(result),
-        remark=remark(result).plain,
+        remark=remarked,
         claim=_claim(result),
         advice=advice(result, others),
         asked=asked(result),
         scores=result.scores_in_words,
-        message=result.message or "",
+        message="" if result.reason is not Reason.ERROR and message in remarked else message,
         source=f"{where[0]}, line {where[1]}" if where else result.source or "",
         file=where[0] if where else "",
         tags=result.tags,
