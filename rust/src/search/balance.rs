@@ -7,6 +7,7 @@
 
 use super::account::Account;
 use super::snapshot::Snapshot;
+use std::cmp::Ordering;
 
 /// What a search began with; `None` if that cannot be counted.
 pub struct Balance(Option<Account>);
@@ -21,8 +22,12 @@ impl Balance {
     /// want of memory may be missing: they are counted, and rule out a proof.
     pub fn holds(&self, left: &Snapshot, outstanding: u64) -> bool {
         let (Some(whole), Some(now)) = (&self.0, left.account()) else { return false };
-        let kept = left.unresolved.len() as u64 == left.statistics.workers.unresolved;
-        left.open.len() as u64 == outstanding && if kept { now == *whole } else { whole.minus(&now).is_some() }
+        let sums = match (left.unresolved.len() as u64).cmp(&left.statistics.workers.unresolved) {
+            Ordering::Equal => now == *whole,
+            Ordering::Less => whole.minus(&now).is_some(),
+            Ordering::Greater => false,
+        };
+        sums && left.open.len() as u64 == outstanding
     }
 }
 
@@ -66,6 +71,7 @@ mod tests {
         assert!(holds(&[1], &[], (1, &[1]), 1));
         assert!(holds(&[1], &[], (1, &[]), 1));
         assert!(!holds(&[1], &[], (1, &[2]), 1));
+        assert!(!holds(&[1], &[], (0, &[1]), 1), "put away and not counted");
         assert!(!holds(&[1], &[2], (1, &[]), 1), "more than there was");
     }
 }
