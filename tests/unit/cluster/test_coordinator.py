@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_answers_that_are_none_prove_nothing(alone: int, seed: int) -> None:
     assert result.certified_fraction == 1.0
 
 
-GARBAGE: dict[str, object] = {
+GARBAGE: dict[str, Any] = {
     "answer": "text",
     "record": 3,
     "trail": [b"Z"],
@@ -130,10 +131,10 @@ GARBAGE: dict[str, object] = {
 @pytest.mark.parametrize("is_report", [True, False])
 def test_reports_of_the_wrong_kinds_are_refused(alone: int, is_report: bool) -> None:
     """With one wrong field or another, in turns: nothing that came is looked at but by the ledger and the replay."""
-    kinds: list[dict[str, object]] = [{name: value} for name, value in GARBAGE.items()]
+    kinds: list[dict[str, Any]] = [{name: value} for name, value in GARBAGE.items()]
     kinds += [{"witness": value} for value in ("text", [0.25] * 4, np.array([None] * 4), np.full(4, np.nan))]
     kinds += [{"boxes": "9"}, {"answer": None}]
-    told = list[dict[str, object]]()
+    told = list[dict[str, Any]]()
 
     def fault(worker: str, order: Order, honestly: object) -> object:
         report: Report = honestly()  # type: ignore[operator]
