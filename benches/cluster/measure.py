@@ -23,12 +23,11 @@ from multiprocessing import get_context
 from time import perf_counter, process_time, sleep, thread_time
 from typing import Any
 
-from distributed import Client, LocalCluster
-
 import eqspec
 from acceptance.families import FAMILIES
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
+from eqspec.cluster.opening import local
 from eqspec.cluster.policy import Limits
 from eqspec.cluster.transport import DaskTransport
 from eqspec.run.options import Options
@@ -77,8 +76,7 @@ def measured(task: Task, workers: int, limits: Limits, options: Options) -> Run:
     with ExitStack() as stack:
         coordinator = None
         if workers:
-            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
-            client = stack.enter_context(Client(stack.enter_context(local)))
+            client = stack.enter_context(local(workers))
             coordinator = stack.enter_context(Timed(DaskTransport(client), limits=limits))
             coordinator.wait_for_workers(60)
             while coordinator.workers < workers:

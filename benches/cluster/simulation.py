@@ -64,11 +64,13 @@ def drawn(boxes: int, seconds: float, seed: int = 0) -> Tree:
 
 @dataclass(frozen=True)
 class Machine:
-    """Seconds for a message, for what the coordinator does once, and for a leg to begin; and how often workers die."""
+    """Seconds for a message, for what the coordinator does once, for a leg to begin, and until one that is called back
+    looks; and how often workers die."""
 
     latency: float = 0.005
     cost: float = 0.001
     start: float = 0.02
+    look: float = 0.05
     deaths: float = 0.0
     """Deaths of a worker for each second that it works."""
 
@@ -137,12 +139,12 @@ class Simulation:
         """Let something happen."""
         heapq.heappush(self.events, (time, next(self.order), what, number))
 
-    def run(self) -> Outcome:
-        """Until the tree is closed."""
+    def run(self, boxes: float = inf) -> Outcome:
+        """Until the tree is closed, or so many boxes are bounded."""
         policy, machine = self.policy, self.machine
         for i in range(self.workers):
             policy.joined(f"w{i}")
-        policy.begin(0, len(self.waiting))
+        policy.begin(0, len(self.waiting), boxes=boxes)
         now, free = 0.0, 0.0
         self.at(0.0, "look", 0)
         while self.events:
@@ -170,9 +172,9 @@ class Simulation:
                         free = max(free, now) + machine.cost
                         self.spent += machine.cost
                         for number in legs:
-                            self.recall(number, free + machine.latency)
+                            self.recall(number, free + machine.latency + machine.look)
                     case Finish():
-                        return Outcome(now, self.legs, self.spent / max(now, 1e-9), self.tree.boxes * self.tree.seconds)
+                        return Outcome(now, self.legs, self.spent / max(now, 1e-9), self.done * self.tree.seconds)
                     case Drop():
                         raise AssertionError("no simulated leg is late")
             if what == "look":
@@ -189,7 +191,8 @@ class Simulation:
         self.legs += 1
         begin = now + self.machine.latency + self.machine.start
         work = sum(int(self.tree.size[n]) for n in nodes) * self.tree.seconds
-        end = begin + min(action.seconds, ceil(work / self.tree.seconds) * self.tree.seconds)
+        seconds = action.seconds if action.limit is None else min(action.seconds, action.limit * self.tree.seconds)
+        end = begin + min(seconds, ceil(work / self.tree.seconds) * self.tree.seconds)
         back = end + self.machine.latency
         self.out[action.leg], self.sent[action.leg] = nodes, (begin, back, action.worker)
         self.at(back, "answer", action.leg)
@@ -223,6 +226,7 @@ def main() -> None:
     parser.add_argument("--tree", help="what benches.cluster.recording wrote: `size` in preorder, `seconds` for a node")
     parser.add_argument("--boxes", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, help="seconds for a node (default: as recorded, else 0.01)")
+    parser.add_argument("--cut-off", type=float, default=inf, help="end each search after so many boxes")
     parser.add_argument("--deaths", type=float, default=0.0, help="deaths of a worker in an hour")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 100, 1000, 10000])
     arguments = parser.parse_args()
@@ -235,7 +239,7 @@ def main() -> None:
     print(f"simulated: {tree.boxes} boxes of {tree.seconds} s, {tree.boxes * tree.seconds:.0f} s of work")
     print("workers  simulated s  efficiency     legs  coordinator busy")
     for workers in arguments.workers:
-        found = Simulation(tree, workers, machine, Limits()).run()
+        found = Simulation(tree, workers, machine, Limits()).run(arguments.cut_off)
         efficiency = found.efficiency(workers)
         print(f"{workers:7} {found.seconds:12.1f} {efficiency:11.0%} {found.legs:8} {min(found.busy, inf):13.0%}")
 

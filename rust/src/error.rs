@@ -87,6 +87,12 @@ pub enum Error {
     /// A share of a search, or the answer to one, is not what it should be.
     #[error("a share of the search is refused: {0}")]
     Share(String),
+    /// The boxes of a search do not add up.
+    #[error(
+        "boxes of the search are missing or counted twice, so that nothing is concluded; this is a defect of eqspec, \
+         please report it"
+    )]
+    Boxes,
     /// The worker threads could not be started.
     #[error("cannot start {0} worker threads: {1}; ask for fewer, or raise the limits on processes and memory")]
     Threads(usize, String),
@@ -106,6 +112,7 @@ impl Error {
             | Self::EmptyNetwork => Kind::Misuse,
             Self::Arithmetic | Self::Record(..) | Self::Threads(..) => Kind::Resource,
             Self::Saved(_) | Self::Share(_) => Kind::Saved,
+            Self::Boxes => Kind::Internal,
         }
     }
 }

@@ -38,4 +38,5 @@ mod search;
 mod sensitivity;
 mod singles;
 mod smooth;
+mod stopping;
 mod trace;

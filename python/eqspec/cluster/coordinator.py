@@ -87,6 +87,8 @@ class Searching:
     """A search that is dealt out, as its own thread sees it."""
 
     number: int
+    inputs: int
+    """How many numbers a candidate has."""
     ledger: core.Ledger
     shipped: Shipped
     threads: int | None
@@ -300,6 +302,9 @@ class Coordinator:
 
     def _reported(self, leg: int, sent: _Sent, report: Report) -> None:
         searching = sent.searching
+        if not report.is_well_formed(searching.inputs):
+            self._lose(leg, f"what {self._builds.place(sent.worker)} answers is no report of a leg")
+            return
         if report.beside is not None:
             searching.events.put(Candidate(report.beside, beside=True, leg=leg, boxes=report.boxes))
         if report.witness is not None:

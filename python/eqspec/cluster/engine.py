@@ -118,7 +118,13 @@ class _Search:
         self._seconds: float = chosen.get("timeout", inf)
         self._boxes: float = chosen.get("boxes") or inf
         self._searching = Searching(
-            number, self._ledger, Shipped.of(question, chosen), chosen.get("threads"), chosen.get("record"), trail=trail
+            number,
+            task.lower.size,
+            self._ledger,
+            Shipped.of(question, chosen),
+            chosen.get("threads"),
+            chosen.get("record"),
+            trail=trail,
         )
         self._next_keep = 0.0
 

@@ -16,6 +16,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eqspec.errors import SavedStateError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.replay.replay import Replay
@@ -77,6 +79,16 @@ class Report:
     record: bytes | None
     trail: bytes | None
     boxes: int
+
+    def is_well_formed(self, inputs: int) -> bool:
+        """Whether its parts are of the kinds that they should be, for networks of so many inputs; another process may
+        have sent anything."""
+        written = (part is None or isinstance(part, bytes) for part in (self.answer, self.record, self.trail))
+        points = (
+            point is None or (isinstance(point, np.ndarray) and point.dtype == np.float64 and point.shape == (inputs,))
+            for point in (self.witness, self.beside)
+        )
+        return all(written) and all(points) and type(self.boxes) is int and self.boxes >= 0
 
 
 @dataclass(frozen=True)

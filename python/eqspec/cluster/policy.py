@@ -27,13 +27,15 @@ class Limits:
 
     A leg lasts up to `longest`. With many legs under way each should last `each` times their number, or the coordinator
     would not keep up: shares are made as large, and no more than one leg is called back in `each`, apart from a burst.
-    One may be called back after `recall`. One that is `grace` late is given up, and one whose search ends after
+    One may be called back after `recall`, and the first one of a search after `first`, since all other workers wait for
+    it. One that is `grace` late is given up, and one whose search ends after
     `patience`. A share that was lost `deaths` times ends its search. `shares` are made for each worker of what waits. A
     leg bounds up to `boxes` boxes, or as many as it can.
     """
 
     longest: float = 30.0
     each: float = 0.01
+    first: float = 0.1
     recall: float = 0.5
     grace: float = 300.0
     patience: float = 10.0
@@ -141,7 +143,8 @@ class Policy:
 
     def begin(self, search: int, waiting: int, deadline: float = inf, boxes: float = inf) -> None:
         """A search with so many boxes that wait, until a time of the clock and until so many boxes are bounded."""
-        self._searches[search] = _Search(waiting, deadline, boxes, recall=self.limits.recall)
+        first = min(self.limits.first, self.limits.recall)
+        self._searches[search] = _Search(waiting, deadline, boxes, recall=first)
 
     def stop(self, search: int, reason: str, now: float) -> None:
         """Let a search end: its legs are called back."""
@@ -244,14 +247,16 @@ class Policy:
         again: int | None = None
         deaths = 0
         workers = self._share_of_workers()
+        # Those that have legs have their parts of the boxes that may be bounded.
+        able = min(workers, len(self._free))
         if search.lost:
             again, boxes, deaths = search.lost.pop(0)
         else:
             boxes = self._boxes(search, workers)
             search.waiting -= boxes
         longest = max(limits.longest, limits.each * len(self._workers))
-        allowed = min(search.left, inf if limits.boxes is None else limits.boxes * workers)
-        limit = None if allowed == inf else max(1, int(allowed) // workers)
+        allowed = min(search.left / able, inf if limits.boxes is None else limits.boxes)
+        limit = None if allowed == inf else max(1, int(allowed))
         search.left -= limit or 0
         self._number += 1
         leg = _Leg(number, worker, boxes, now, min(longest, search.deadline - now), limit, deaths)
@@ -278,7 +283,7 @@ class Policy:
             able = min(able, int(self._credit / self.limits.each))
         chosen: list[int] = []
         for number, leg in self._legs.items():  # in the order in which they were sent
-            if len(chosen) >= able or now - leg.sent < self.limits.recall:
+            if len(chosen) >= able or now - leg.sent < min(self.limits.first, self.limits.recall):
                 break
             search = self._searches.get(leg.search)
             if not leg.recalled and search is not None and now - leg.sent >= search.recall:

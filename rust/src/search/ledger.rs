@@ -169,6 +169,9 @@ impl Ledger {
         if !descend(undecided(), &dealt.nodes) {
             return Err(refused("a box in it is no part of the share"));
         }
+        if left.has_a_box_twice(&self.region_free) {
+            return Err(refused("a box is in it twice"));
+        }
         let open = Account::of(undecided(), &[]);
         let proved = open.and_then(|open| dealt.part.minus(&open));
         let counted = Account::of([], &left.statistics.proved);
@@ -364,6 +367,11 @@ mod tests {
     fn an_answer_that_is_not_the_share_is_refused() {
         assert!(!taken(|left, _, _| drop(left.open.pop())), "a box is missing");
         assert!(!taken(|left, _, _| left.open.push(left.open[0].clone())), "a box is there twice");
+        let doubled = |left: &mut Snapshot, _: &mut ShareName, _: &Share| {
+            left.open.push(left.open[0].clone());
+            left.statistics.proved.clear();
+        };
+        assert!(!taken(doubled), "a box is there twice, for another one");
         assert!(!taken(|left, _, _| left.open[0].open.close(1)), "an obligation is missing");
         assert!(!taken(|left, _, _| left.open[0].depth += 1), "a box is said to be smaller");
         assert!(!taken(|left, _, _| left.open[0].depth = 0), "a box is said to be larger");

@@ -10,6 +10,7 @@
 //! | `split` | branching: which input or which sign to split at, and how often |
 //! | `payoff` | whether bounds of each network by itself are worth their cost |
 //! | `snapshot`, `fingerprint` | stopping a search and resuming it |
+//! | `balance` | whether any box was lost on its way from one owner to the next |
 //! | `account`, `share`, `ledger` | dealing a search out to other processes: what adds up, and nothing else |
 //! | `record`, `hints` | the record of a proof, from which certificates are made; what the next proof takes from it |
 //! | `lift`, `trust` | which boxes of an earlier proof are bounded, and whether its cuts are followed |
@@ -23,6 +24,7 @@
 //! candidate counterexamples travel to the calling thread, where a [`Host`] answers.
 
 mod account;
+mod balance;
 mod context;
 mod falsify;
 mod fingerprint;

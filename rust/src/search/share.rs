@@ -120,7 +120,7 @@ impl Share {
     /// where boxes that cannot be split were not kept for want of memory.
     pub fn answer(&self, left: &Snapshot) -> Result<Vec<u8>, Error> {
         let complete = left.statistics.workers.unresolved == left.unresolved.len() as u64;
-        let all = Account::of(left.open.iter().chain(&left.unresolved), &left.statistics.proved);
+        let all = left.account();
         if !complete || all.is_none() || all != Account::of(&self.snapshot.open, &[]) {
             return Err(refused("not all of its boxes were kept; give its worker more memory"));
         }

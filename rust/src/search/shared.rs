@@ -6,10 +6,13 @@
 //!
 //! Soundness rests on two counts. A search is complete when no box is outstanding, so a box leaves this count
 //! ([`Shared::retire`]) only after it was proved, replaced by parts that are counted before, or put away as unresolved;
-//! and an unresolved box rules out the verdict `equivalent`.
+//! and an unresolved box rules out the verdict `equivalent`. That no box was lost or counted twice on its way from one
+//! owner to the next is looked at besides, whenever the workers have ended ([`Shared::has_all_boxes`]): the boxes that
+//! they leave are those that are outstanding, and with what is proved they add up to what was begun.
 
 use super::Node;
 use super::account::DEPTHS;
+use super::balance::Balance;
 use super::open_sample::OpenSampler;
 use super::payoff::Payoff;
 use super::snapshot::Snapshot;
@@ -24,6 +27,8 @@ use std::time::{Duration, Instant};
 /// State common to all workers of one search.
 pub struct Shared {
     start: Instant,
+    /// What was open or proved at the beginning.
+    balance: Balance,
     deadline: Option<Duration>,
     /// When the workers are to return their boxes, so that a snapshot can be taken.
     pause: Option<Duration>,
@@ -77,6 +82,7 @@ impl Shared {
         let proved = |depth: usize| AtomicU64::new(counts.proved.get(depth).copied().unwrap_or(0));
         Self {
             start,
+            balance: Balance::of(snapshot),
             deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
             pause,
             paused: AtomicBool::new(false),
@@ -302,6 +308,12 @@ impl Shared {
         Snapshot { statistics, open, unresolved: std::mem::take(&mut lock(&self.unresolved)) }
     }
 
+    /// Whether no box was lost, counted twice or put in since the beginning, after all workers have ended and left
+    /// `snapshot`. The box where a witness was found is not looked for.
+    pub fn has_all_boxes(&self, snapshot: &Snapshot) -> bool {
+        lock(&self.witness).is_some() || self.balance.holds(snapshot, self.outstanding.load(Ordering::SeqCst))
+    }
+
     /// Whether the workers ended only because of a pause: no witness was found, no limit was met, and boxes are
     /// outstanding.
     pub fn only_paused(&self) -> bool {
@@ -453,6 +465,26 @@ mod tests {
             // One rounding to 53 digits of numbers below 2^13.
             prop_assert!(off <= (b >> 52) + (BigUint::from(1u32) << 21));
         }
+    }
+
+    #[test]
+    fn a_box_that_nobody_has_is_noticed() {
+        let node = || Node { depth: 1, ..Node::root(vec![0.0], vec![1.0], ObligationSet::all(1)) };
+        let complete = |returned: usize, donated: usize, witness: bool| {
+            let shared = shared();
+            shared.retire(1, 2);
+            shared.return_open((0..returned).map(|_| node()));
+            shared.donate((0..donated).map(|_| node()));
+            if witness {
+                shared.found(vec![0.5]);
+            }
+            shared.has_all_boxes(&shared.snapshot())
+        };
+        assert!(complete(2, 0, false));
+        assert!(complete(1, 1, false), "what is donated is open");
+        assert!(!complete(1, 0, false));
+        assert!(!complete(2, 1, false));
+        assert!(complete(1, 0, true), "the box of a witness is not looked for");
     }
 
     #[test]

@@ -309,6 +309,9 @@ impl Search<'_> {
                 return Err(Error::Arithmetic);
             }
             snapshot = shared.snapshot();
+            if !shared.has_all_boxes(&snapshot) {
+                return Err(Error::Boxes);
+            }
             if shared.only_paused() {
                 if let Some(bytes) = snapshot.write(&question) {
                     host.keep_snapshot(bytes);

@@ -5,6 +5,7 @@
 //! or nothing else is left), so that runs which the clock does not cut off repeat exactly.
 
 use super::Node;
+use super::account::DEPTHS;
 use super::context::Context;
 use super::hints::{Cut, DEEPEST};
 use super::host::Request;
@@ -14,6 +15,7 @@ use super::shared::Shared;
 use super::solution::Reason;
 use super::split::Plan;
 use super::split::halving::{halves, middle};
+use super::split::plan::MOST_HALVINGS;
 use super::stages::lp::PendingBox;
 use super::stages::workspace::Workspace;
 use super::stages::{self, Outcome};
@@ -30,6 +32,9 @@ const BATCH: usize = 8;
 /// left, and are still in the cache. Then the best box is taken again, because it is the likeliest place of a
 /// counterexample.
 const DEPTH_FIRST_BURST: usize = 256;
+
+/// Deeper boxes are put away: their parts could not be counted ([`super::account`]).
+const DEEPEST_HALVED: usize = DEPTHS - 1 - MOST_HALVINGS;
 
 /// Tells the calling thread that a worker has ended, also if it panicked, which ends the whole search.
 struct ExitGuard<'a>(&'a Shared, &'a mpsc::Sender<Request>);
@@ -258,6 +263,9 @@ impl Worker<'_> {
     /// Puts a node into the queue. It goes on the stack during a depth-first burst, if memory is spent, and if it has
     /// violation bounds: the multipliers from which its contraction starts are large and serve best at once.
     fn enqueue(&mut self, node: Node) {
+        if node.depth > DEEPEST_HALVED {
+            return self.put_away_unresolved(node);
+        }
         let spent = self.context.shared.reserve_memory(node.bytes());
         if spent || node.violation_bounds.is_some() || self.burst > 0 {
             self.stack.push(node);

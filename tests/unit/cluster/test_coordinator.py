@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,6 +116,37 @@ def test_answers_that_are_none_prove_nothing(alone: int, seed: int) -> None:
     assert liars.lies
     assert result.verdict is Verdict.EQUIVALENT
     assert result.certified_fraction == 1.0
+
+
+GARBAGE: dict[str, Any] = {
+    "answer": "text",
+    "record": 3,
+    "trail": [b"Z"],
+    "boxes": -1,
+    "witness": np.zeros(7),
+    "beside": np.zeros((2, 2)),
+}
+
+
+@pytest.mark.parametrize("is_report", [True, False])
+def test_reports_of_the_wrong_kinds_are_refused(alone: int, is_report: bool) -> None:
+    """With one wrong field or another, in turns: nothing that came is looked at but by the ledger and the replay."""
+    kinds: list[dict[str, Any]] = [{name: value} for name, value in GARBAGE.items()]
+    kinds += [{"witness": value} for value in ("text", [0.25] * 4, np.array([None] * 4), np.full(4, np.nan))]
+    kinds += [{"boxes": "9"}, {"answer": None}]
+    told = list[dict[str, Any]]()
+
+    def fault(worker: str, order: Order, honestly: object) -> object:
+        report: Report = honestly()  # type: ignore[operator]
+        if worker == "worker-2" or len(told) == len(kinds):
+            return report
+        told.append(kinds[len(told)])
+        return replace(report, **told[-1]) if is_report else told[-1]
+
+    with coordinated(LocalTransport(3, fault), replace(QUICK, deaths=1000)) as (engine, _):
+        result = Runner(PLAIN, engine=engine).run(TASK)
+    assert len(told) == len(kinds)
+    assert (result.verdict, result.certified_fraction) == (Verdict.EQUIVALENT, 1.0)
 
 
 def always(problem: Exception) -> Fault:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
+import dask
 import pytest
 from distributed import Client, LocalCluster, versions
 
@@ -136,6 +137,12 @@ def test_versions_that_differ_are_told_in_a_line() -> None:
     told, mine = opening._other_versions(table), here["packages"]["distributed"]
     assert told.startswith(f"versions differ (client, scheduler, workers): distributed: {mine}, {mine}, 1999.1;")
     assert "\n" not in told
+
+
+def test_what_dask_is_to_do_seldom_is_known_to_it() -> None:
+    """A setting of another name would change nothing."""
+    for name in opening._SELDOM:
+        assert dask.config.get(name) != opening._SELDOM[name]
 
 
 def test_a_scheduler_that_is_gone_is_said_to_be_gone() -> None:

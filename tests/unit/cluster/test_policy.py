@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from eqspec.cluster.policy import Action, Drop, Finish, Limits, Policy, Recall, Send
 
-LIMITS = Limits(longest=10.0, each=0.01, recall=1.0, grace=20.0, deaths=3)
+LIMITS = Limits(longest=10.0, each=0.01, first=0.5, recall=1.0, grace=20.0, deaths=3)
 
 
 class World:
@@ -125,19 +125,47 @@ def test_idle_workers_call_back_the_longest_leg() -> None:
         world.workers.add(name)
         world.policy.joined(name)
     (send,) = [action for action in world.act() if isinstance(action, Send)]
-    world.now = 0.5
+    world.now = 0.25
     assert not world.act()
-    world.now = 1.0
+    world.now = 0.5  # for the first leg of a search all others wait
     assert world.act() == [Recall((send.leg,))]
-    world.now = 1.5
+    world.now = 1.0
     assert not world.act(), "once"
     # It brought nothing to share, so the next one is left alone for longer.
     world.answer(send.leg, 1, 10)
-    (send,) = [action for action in world.act() if isinstance(action, Send)]
-    world.now = 3.0
-    assert not world.act()
-    world.now = 3.5
-    assert world.act() == [Recall((send.leg,))]
+    for sent, called in ((1.0, 2.0), (2.0, 4.0)):
+        (send,) = [action for action in world.act() if isinstance(action, Send)]
+        assert world.now == sent
+        world.now = called - 0.25
+        assert not world.act()
+        world.now = called
+        assert world.act() == [Recall((send.leg,))]
+        world.answer(send.leg, 1, 10)
+    # One that brings boxes is followed by legs that may be called back after the usual time, of others here.
+    sends = [action for action in world.act() if isinstance(action, Send)]
+    world.now += 4.0
+    assert world.act() == [Recall((sends[0].leg,))]
+    world.answer(sends[0].leg, 3, 10)
+    sends = [action for action in world.act() if isinstance(action, Send)]
+    assert {action.worker for action in sends} == {"a", "b"}
+    world.answer(sends[0].leg, 0, 10)
+    assert [type(action) for action in world.act()] == [Send]
+
+
+def test_boxes_that_may_be_bounded_are_divided_among_workers_without_a_leg() -> None:
+    world = World([1], inf, 1000)
+    for name in ("a", "b"):
+        world.workers.add(name)
+        world.policy.joined(name)
+    (first,) = [action for action in world.act() if isinstance(action, Send)]
+    assert first.limit == 500
+    world.answer(first.leg, 8, 100)
+    sends = [action for action in world.act() if isinstance(action, Send)]
+    assert [action.limit for action in sends] == [450, 450]
+    # Whoever closes its part early leaves its boxes to itself: the other one has its own.
+    world.answer(sends[0].leg, 0, 50)
+    (again,) = [action for action in world.act() if isinstance(action, Send)]
+    assert again.limit == 400
 
 
 def test_many_idle_workers_call_back_no_more_than_the_coordinator_keeps_up_with() -> None:

@@ -3,7 +3,7 @@
 use super::halving::choose;
 
 /// Most halvings of one plan: a box becomes at most 2^6 parts at once.
-const MOST_HALVINGS: usize = 6;
+pub const MOST_HALVINGS: usize = 6;
 
 /// Inputs along which a box, and then every part of it, is to be halved in turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
