@@ -423,8 +423,9 @@ def test_gemm_of_levels(tmp_path: Path, turned: int) -> None:
         made = microsoft("QGemm", [*names, "sy", "zy"], "c", transB=turned, alpha=alpha)
         nodes = [front, made, node("DequantizeLinear", ["c", "sy", "zy"], "y")]
         agrees(tmp_path, build(nodes, constants, [1, 6], opset=13), grid(rng, [1, 6]))
-        real = microsoft("QGemm", names, "y", transB=turned, alpha=alpha)
-        agrees(tmp_path, build([front, real], constants, [1, 6], opset=13), grid(rng, [1, 6]))
+        for given in (names, [*names, "sy"]):
+            real = microsoft("QGemm", given, "y", transB=turned, alpha=alpha)
+            agrees(tmp_path, build([front, real], constants, [1, 6], opset=13), grid(rng, [1, 6]))
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
@@ -477,6 +478,7 @@ REFUSED = [
         "32 bits",
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
+    ([microsoft("QGemm", ["x", "o", "i", "w", "o", "i", "", "", "i"], "y")], "without a scale"),
     ([microsoft("QAttention", ["x", "s", "z", "s", "z"], "y")], "not supported"),
     ([microsoft("MatMulBnb4", ["x", "w", "s"], "y", K=2, N=1, quant_type=1, block_size=32)], "QuantFormat.QDQ"),
 ]

@@ -129,7 +129,9 @@ def product_of_levels(call: OperatorCall) -> Sequence[Value]:
 
 
 def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
-    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no scale."""
+    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no zero point."""
+    if call.has(8) and not call.has(7):
+        raise UnreadableError("a zero point of a result without a scale", _AGAIN)
     axis = 0 if call.integer("transB", 0) else 1
     c = call.value(6) if call.has(6) else None
     most = check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=axis)
@@ -142,7 +144,7 @@ def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
         if float(alpha.value) != 1.0:
             assert isinstance(made, Affine | Enclosure)
             made = curves.scaled(made, alpha)
-    if not call.has(7):
+    if not call.has(8):  # onnxruntime then passes over a scale
         return [as_computed(call, made, 1, 4)]
     if float(alpha.value) != 1.0:
         most = np.inf  # alpha times the scales is rounded, whatever they are
