@@ -129,10 +129,8 @@ def product_of_levels(call: OperatorCall) -> Sequence[Value]:
 
 
 def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
-    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has neither scale nor zero point."""
-    if call.has(7) != call.has(
-        8
-    ):  # its description has no such result; onnxruntime divides by the scale, and rounds not
+    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has neither scale nor zero."""
+    if call.has(7) != call.has(8):  # onnxruntime then divides by the scale and rounds nothing
         raise UnreadableError("a result of a scale without a zero point, or the other way round", "give both, or none")
     axis = 0 if call.integer("transB", 0) else 1
     c = call.value(6) if call.has(6) else None
