@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from onnx import helper
 
 from eqspec.networks import read_network
@@ -44,7 +46,7 @@ def test_levels_without_a_zero_point(case: str, tmp_path: Path) -> None:
         helper.make_node(case, inputs, ["l"], domain="com.microsoft", **({} if "Sig" in case else attributes)),
         node("DequantizeLinear", ["l", "s", "z"], "y"),
     ]
-    constants = {"s": np.array(0.25, np.float32), "z": np.array(0, np.uint8)}
+    constants: dict[str, NDArray[Any]] = {"s": np.array(0.25, np.float32), "z": np.array(0, np.uint8)}
     ends = [value("x", FLOAT, (1, 2))], [value("y", FLOAT, (1, 2))]
     network = read_network(save(tmp_path, several(nodes, constants, *ends, others=[("com.microsoft", 1)])))
     expected = [0.5, 1.0] if case == "QLinearSigmoid" else [0.0, 2.0]
