@@ -40,7 +40,7 @@ def test_unique_numbers_of_none_along_an_axis(needed: bool, tmp_path: Path) -> N
 def test_levels_without_a_zero_point(case: str, tmp_path: Path) -> None:
     """Which is 0 then; onnxruntime reads what is not there."""
     inputs = ["q", "s", "z", "s"] if case != "QLinearConcat" else ["s", "z", "q", "s", ""]
-    attributes: dict[str, float] = {"axis": 1} if case == "QLinearConcat" else {"alpha": 0.5}
+    attributes: dict[str, Any] = {"axis": 1} if case == "QLinearConcat" else {"alpha": 0.5}
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], "q"),
         helper.make_node(case, inputs, ["l"], domain="com.microsoft", **({} if "Sig" in case else attributes)),
