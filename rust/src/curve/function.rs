@@ -109,7 +109,7 @@ pub(super) trait Function: Sized {
         false
     }
 
-    /// Shows its values at the ends of [l, u] and at all knots between them, if it is continuous and straight between these
+    /// Shows its values at all knots inside of [l, u] and at the ends, if it is continuous and straight between these
     /// and they are few; says whether it is.
     #[inline]
     fn corners(&self, _l: f64, _u: f64, _show: impl FnMut(f64, Near)) -> bool {

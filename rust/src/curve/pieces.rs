@@ -140,13 +140,13 @@ impl Function for Pieces {
         if self.knots.len() > FEW {
             return false;
         }
-        show(l, self.value(l));
-        show(u, self.value(u));
         for (&knot, &value) in self.knots.iter().zip(&*self.values) {
             if l < knot && knot < u {
                 show(knot, value);
             }
         }
+        show(l, self.value(l));
+        show(u, self.value(u));
         true
     }
 
