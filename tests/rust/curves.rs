@@ -433,6 +433,8 @@ fn a_trend_and_its_rest_make_the_function() {
                 let phi = curve.trend_offset(&trend, 0.0, x, x);
                 assert!(f.value <= phi.high + trend.rest.1 + slack, "{curve:?} [{l}, {u}] {x} {phi:?} {trend:?}");
                 assert!(f.value >= phi.low + trend.rest.0 - slack, "{curve:?} [{l}, {u}] {x} {phi:?} {trend:?}");
+                let value = curve.trend_value(&trend, x);
+                assert!(value.low() >= phi.low - slack && value.high() <= phi.high + slack, "{curve:?} {x} {value:?}");
                 for lam in [0.0, 1.0, -0.7, 0.3] {
                     let strip = curve.trend_offset(&trend, lam, l, u);
                     assert!(phi.low - lam * x <= strip.high + slack && phi.high - lam * x >= strip.low - slack);
@@ -441,6 +443,18 @@ fn a_trend_and_its_rest_make_the_function() {
         }
     }
     assert!(clipped > 1000, "{clipped}");
+}
+
+/// Numbers that leave the range of binary64 on the way leave nothing out.
+#[test]
+fn a_trend_too_steep_for_floats_lies_between_its_ends() {
+    let curve = Curve::new("quantiser", &[1e-300, 0.0, 0.0, 5.0, 1e300, 0.0, 0.0, 0.0]).unwrap();
+    let trend = curve.trend(-1.0, 1.0);
+    for (x, value) in [(-1.0, 0.0), (1.0, 5e300)] {
+        let (offset, at) = (curve.trend_offset(&trend, 0.0, x, x), curve.trend_value(&trend, x));
+        assert!(offset.low <= value && offset.high >= value, "{x}: {offset:?}");
+        assert!(at.low() <= value && at.high() >= value, "{x}: {at:?}");
+    }
 }
 
 #[test]

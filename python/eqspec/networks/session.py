@@ -40,6 +40,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "tensor(uint8)": np.uint8, "tensor(uint16)": np.uint16, "tensor(uint32)": np.uint32, "tensor(uint64)": np.uint64,
     "tensor(bool)": np.bool_,
 }  # fmt: skip
+_TABLES = (b"QLinearSigmoid", b"QLinearLeakyRelu")
 _SOFTMAX = ("Softmax", "LogSoftmax")
 _UNKNOWN_OPERATOR = re.compile(r"(\S+)\(-?\d+\) is not a registered function/op")
 
@@ -193,8 +194,8 @@ def _given(network: Network) -> str | bytes:
 def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[str] | None]:
     """What to run, and the name of what it answers (None: the only output)."""
     content = given if isinstance(given, bytes) else Path(given).read_bytes()
-    if may_end_the_process(content):
-        raise CannotRunError(f"{network.source} has a Unique along an axis, which may end the process of onnxruntime")
+    if (node := may_end_the_process(content)) is not None:
+        raise CannotRunError(f"{network.source} has {node}, which may end the process of onnxruntime")
     try:
         ready = onnx_model.ready(network.source, content, network.chosen, network.dequantised)
     except NetworkError as error:
@@ -212,16 +213,21 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
     return model.SerializeToString(), [wanted]
 
 
-def may_end_the_process(content: bytes) -> bool:
-    """Whether a model has a node, needed or not, at which some builds of onnxruntime end the process.
+def may_end_the_process(content: bytes) -> str | None:
+    """A node of a model, needed or not, at which some builds of onnxruntime end the process, in words.
 
-    That is Unique along an axis: of no numbers, onnxruntime 1.32 divides by zero. Whether there are none is not always
-    known before.
+    Of onnxruntime 1.32: Unique along an axis divides by zero where there are no numbers, which is not always known
+    before; functions by tables and QLinearConcat look for a zero point that is left out where there is nothing.
     """
-    if b"Unique" not in content:
-        return False
-    nodes = onnx.load_model_from_string(content).graph.node
-    return any(node.op_type == "Unique" and any(a.name == "axis" for a in node.attribute) for node in nodes)
+    if not any(name in content for name in (b"Unique", *_TABLES, b"QLinearConcat")):
+        return None
+    for node in onnx.load_model_from_string(content).graph.node:
+        if node.op_type == "Unique" and any(a.name == "axis" for a in node.attribute):
+            return "a Unique along an axis"
+        table = node.op_type.encode() in _TABLES and len(node.input) < 5
+        if table or (node.op_type == "QLinearConcat" and "" in node.input):
+            return f"a {node.op_type} without a zero point"
+    return None
 
 
 def _scores(model: onnx.ModelProto, output: str) -> str:

@@ -109,6 +109,13 @@ pub(super) trait Function: Sized {
         false
     }
 
+    /// Shows its values at all knots inside of [l, u] and at the ends, if it is continuous and straight between these
+    /// and they are few; says whether it is.
+    #[inline]
+    fn corners(&self, _l: f64, _u: f64, _show: impl FnMut(f64, Near)) -> bool {
+        false
+    }
+
     /// Slope and intercept of the straight piece right of x.
     #[inline]
     fn straight(&self, x: f64) -> (Near, Near) {

@@ -206,6 +206,16 @@ impl Curve {
         }
     }
 
+    /// The value of the trend at x, which must be that of a range around x.
+    #[must_use]
+    #[inline]
+    pub fn trend_value(&self, trend: &Trend, x: f64) -> Near {
+        match with!(self, f => f.staircase()) {
+            Some(staircase) if trend.is_clip => staircase.clip_value(x),
+            _ => self.value(x),
+        }
+    }
+
     /// Shows all points where the trend bends, and says whether it is affine between them.
     #[must_use]
     #[inline]

@@ -22,12 +22,15 @@ pub struct Pieces {
     increasing: bool,
 }
 
+/// So many knots are looked at one by one.
+const FEW: usize = 8;
+
 impl Pieces {
     /// The segment right of x (`right`) or left of it, numbered as its slope.
     #[inline]
     fn segment(&self, x: f64, right: bool) -> usize {
         let left_of_x = |knot: &f64| if right { *knot <= x } else { *knot < x };
-        if self.knots.len() <= 8 {
+        if self.knots.len() <= FEW {
             self.knots.iter().filter(|knot| left_of_x(knot)).count()
         } else {
             self.knots.partition_point(left_of_x)
@@ -130,6 +133,21 @@ impl Function for Pieces {
     #[inline]
     fn straight_on(&self, l: f64, u: f64) -> bool {
         self.segment(l, true) >= self.segment(u, false)
+    }
+
+    #[inline]
+    fn corners(&self, l: f64, u: f64, mut show: impl FnMut(f64, Near)) -> bool {
+        if self.knots.len() > FEW {
+            return false;
+        }
+        for (&knot, &value) in self.knots.iter().zip(&*self.values) {
+            if l < knot && knot < u {
+                show(knot, value);
+            }
+        }
+        show(l, self.value(l));
+        show(u, self.value(u));
+        true
     }
 
     /// Slope s and v - s k of the segment right of x.

@@ -50,6 +50,9 @@ pub struct Trend {
 /// Levels up to here, and their halves, are exact floats.
 const DENSE: f64 = 2_251_799_813_685_248.0;
 
+/// Half of any larger float is exact.
+const MOST_LOST: f64 = 1e-300;
+
 /// a (b's exact number); without error where both have few bits.
 #[inline]
 fn times(a: f64, b: Near) -> Near {
@@ -59,6 +62,16 @@ fn times(a: f64, b: Near) -> Near {
     let value = a * b.value;
     let exact = (short(a) && short(b.value)) || (power_of_two && value.is_normal()) || b.value == 0.0;
     if b.error == 0.0 && exact { Near::exact(value) } else { Near::exact(a) * b }
+}
+
+/// A number between two ends.
+#[inline]
+fn hull(low: f64, high: f64) -> Near {
+    if !(low.is_finite() && high.is_finite()) {
+        return Near::UNKNOWN;
+    }
+    let middle = 0.5 * low + 0.5 * high;
+    Near { value: middle, error: up(up(high - middle).max(up(middle - low))) }
 }
 
 impl Staircase {
@@ -162,12 +175,7 @@ impl Staircase {
         if least == most {
             return self.meant(least);
         }
-        let (low, high) = (self.meant(least).low(), self.meant(most).high());
-        if !(low.is_finite() && high.is_finite()) {
-            return Near::UNKNOWN;
-        }
-        let middle = 0.5 * low + 0.5 * high;
-        Near { value: middle, error: up(up(high - middle).max(up(middle - low))) }
+        hull(self.meant(least).low(), self.meant(most).high())
     }
 
     /// Its value.
@@ -215,14 +223,37 @@ impl Staircase {
         if begin.low() > x { (Some(begin.low()), begin.low()) } else { (None, later(begin.high())) }
     }
 
+    /// Whether on [l, u] it is x but for its rounding, which takes all its values there: Q(x) - x = unit (R(t) - t) with
+    /// t = x / scale + zero between `low` and `high`, which R does not leave, and in two steps there is a jump.
+    #[inline]
+    fn rounds_alone(&self, l: f64, u: f64) -> bool {
+        let one_level = !matches!(self.rounding, Rounding::Zero | Rounding::Away);
+        let as_it_is = self.unit == self.scale && self.base == self.zero && self.unit > MOST_LOST;
+        if !(one_level && as_it_is && u - l >= 2.0 * self.scale) {
+            return false;
+        }
+        let [from, to] = self.kinks();
+        l >= from.high() && u <= to.low()
+    }
+
     /// Bounds of Q(x) - lam x over [l, u].
     #[inline]
     pub(super) fn offset(&self, lam: f64, l: f64, u: f64) -> Offset {
         if !is_range(lam, l, u) {
             return Offset::unbounded(l);
         }
+        if lam == 1.0 && self.rounds_alone(l, u) {
+            let (low, high) = self.rounding.defect();
+            return Offset { low: low * self.unit, at_low: l, high: high * self.unit, at_high: u };
+        }
         let ((a, a_most), (b_least, b)) = (self.level(l), self.level(u));
         let mut found = Offset::empty(l);
+        if lam == 0.0 && !self.wraps {
+            // It never falls.
+            found.lower(self.meant(self.stored((a, b)).0).low(), l);
+            found.raise(self.meant(self.stored((a, b)).1).high(), u);
+            return found;
+        }
         let Some(turns) = self.turns((a, b)) else {
             for x in [l, u] {
                 found.take(rest(self.meant(self.low), lam, x), x);
@@ -288,12 +319,18 @@ impl Staircase {
         if !is_range(0.0, l, u) || l == u {
             return 0.0;
         }
+        if self.rounds_alone(l, u) && u - l >= 4.0 * self.scale {
+            return 1.0;
+        }
         let width = |slope: f64| {
             let offset = self.offset(slope, l, u);
             offset.high - offset.low
         };
-        let chord = (self.value(u).value - self.value(l).value) / (u - l);
         let (mut best, mut least) = (0.0, width(0.0));
+        if least == 0.0 {
+            return best;
+        }
+        let chord = (self.value(u).value - self.value(l).value) / (u - l);
         for slope in [self.unit / self.scale, chord] {
             let thick = if slope.is_finite() && slope != 0.0 { width(slope) } else { f64::INFINITY };
             if thick < least {
@@ -343,6 +380,33 @@ impl Staircase {
         Some(Trend { slopes: (level, ratio.high()), rest: (low * self.unit, high * self.unit), is_clip: true })
     }
 
+    /// unit (x / scale + zero - base).
+    #[inline]
+    fn along(&self, x: f64) -> Near {
+        let ratio = self.ratio();
+        let risen = if ratio.error == 0.0 { Near::exact(x) } else { ratio * Near::exact(x) };
+        sum(risen, times(self.unit, sum(Near::exact(self.zero), Near::exact(-self.base))))
+    }
+
+    /// The clip of [`Trend`] at x.
+    #[inline]
+    pub(super) fn clip_value(&self, x: f64) -> Near {
+        let (value, floor, ceiling) = (self.along(x), self.meant(self.low), self.meant(self.high));
+        if value.low() >= floor.high() && value.high() <= ceiling.low() {
+            value
+        } else if value.high() <= floor.low() {
+            floor
+        } else if value.low() >= ceiling.high() {
+            ceiling
+        } else if value.low() <= value.high() {
+            // Within rounding of a kink: from the least of what it may be to the largest.
+            let low = value.low().min(ceiling.low()).max(floor.low());
+            hull(low, value.high().min(ceiling.high()).max(floor.high()))
+        } else {
+            hull(floor.low(), ceiling.high())
+        }
+    }
+
     /// Bounds of phi(x) - lam x over [l, u], where phi is the clip of [`Trend`].
     #[inline]
     pub(super) fn clip_offset(&self, lam: f64, l: f64, u: f64) -> Offset {
@@ -350,23 +414,18 @@ impl Staircase {
             return Offset::unbounded(l);
         }
         let mut found = Offset::empty(l);
-        let ratio = self.ratio();
-        let shift = sum(Near::exact(self.zero), Near::exact(-self.base));
-        let along = |x: f64| {
-            let risen = if ratio.error == 0.0 { Near::exact(x) } else { ratio * Near::exact(x) };
-            sum(risen, times(self.unit, shift))
-        };
         let (floor, ceiling) = (self.meant(self.low), self.meant(self.high));
         for x in [l, u] {
-            let value = along(x);
-            // Within rounding of a kink both sides of it count.
+            let value = self.along(x);
+            // Within rounding of a kink both sides of it count, and both ends where numbers are too large.
+            let known = value.low() <= value.high();
             if value.high() > floor.low() && value.low() < ceiling.high() {
                 found.take(rest(value, lam, x), x);
             }
-            if value.low() <= floor.high() {
+            if !known || value.low() <= floor.high() {
                 found.take(rest(floor, lam, x), x);
             }
-            if value.high() >= ceiling.low() {
+            if !known || value.high() >= ceiling.low() {
                 found.take(rest(ceiling, lam, x), x);
             }
         }

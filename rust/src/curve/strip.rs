@@ -43,6 +43,9 @@ pub(super) fn offset<F: Function>(f: &F, lam: f64, l: f64, u: f64) -> Offset {
         piece_offset(f, Bend::Straight, lam, l, u, &mut found);
         return found;
     }
+    if f.corners(l, u, |x, value| found.take(rest(value, lam, x), x)) {
+        return found;
+    }
     if F::JUMPS {
         found.take(rest(f.value(l), lam, l), l);
     }

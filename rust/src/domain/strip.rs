@@ -149,8 +149,11 @@ fn difference_row(
     if (d == (0.0, 0.0) && curves[0] == curves[1]) || (first.is_zero() && second.is_zero()) {
         return (DifferenceRow::default(), 0.0);
     }
-    let (own, off, reach) = strip_of_difference(curves, (x, y, d));
     let (row, apart) = side_by_side((first, second), (x, y, d));
+    if share_fresh && curves[0] != curves[1] && says_all(&first, &second) {
+        return (row, add_up(first.loose, second.loose));
+    }
+    let (own, off, reach) = strip_of_difference(curves, (x, y, d));
     // Without the generators of the networks the sum of the two strips is one of its own.
     let row = if share_fresh {
         row
@@ -158,6 +161,14 @@ fn difference_row(
         DifferenceRow { fresh1: 0.0, fresh2: 0.0, fresh_own: add_up(first.fresh, second.fresh), ..row }
     };
     if reach <= apart { (own, off) } else { (row, add_up(first.loose, second.loose)) }
+}
+
+/// Whether one network is 0 or is a line on its range, and the other one has a strip along the same line: then D is what
+/// the other one's strip says, over its own generator, and a strip of d would only say it once more. As before ReLU, where
+/// one network is inactive or active.
+fn says_all(first: &Strip, second: &Strip) -> bool {
+    let line = |s: &Strip| s.fresh == 0.0 && s.loose == 0.0;
+    first.is_zero() || second.is_zero() || (first.slope == second.slope && (line(first) || line(second)))
 }
 
 /// D = X - Y by the strips of both networks, and how far it reaches.
@@ -285,10 +296,13 @@ const MOST_BENDS: usize = 24;
 #[must_use]
 pub fn apart((f, of_f): (&Curve, &Trend), (g, of_g): (&Curve, &Trend), (l, u): Ends) -> Ends {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let mut compare = |lam: f64, from: f64, to: f64| {
+    let mut take = |(least, most): Ends, (of_least, of_most): Ends| {
+        low = lesser(low, sub_down(least, of_most));
+        high = max_propagating_nan(high, sub_up(most, of_least));
+    };
+    let on = |lam: f64, from: f64, to: f64| {
         let (phi, psi) = (f.trend_offset(of_f, lam, from, to), g.trend_offset(of_g, lam, from, to));
-        low = lesser(low, sub_down(phi.low, psi.high));
-        high = max_propagating_nan(high, sub_up(phi.high, psi.low));
+        ((phi.low, phi.high), (psi.low, psi.high))
     };
     let (mut bends, mut count) = ([(0.0, 0.0); MOST_BENDS], 0);
     let mut list = |bend: Near| {
@@ -301,14 +315,21 @@ pub fn apart((f, of_f): (&Curve, &Trend), (g, of_g): (&Curve, &Trend), (l, u): E
         }
     };
     if f.bends(of_f, &mut list) && g.bends(of_g, &mut list) && count <= MOST_BENDS {
-        compare(0.0, l, l);
-        compare(0.0, u, u);
-        bends[..count].iter().for_each(|&(from, to)| compare(0.0, from, to));
+        for &(from, to) in [(l, l), (u, u)].iter().chain(&bends[..count]) {
+            let (phi, psi) = if from < to {
+                on(0.0, from, to)
+            } else {
+                let (phi, psi) = (f.trend_value(of_f, from), g.trend_value(of_g, from));
+                ((phi.low(), phi.high()), (psi.low(), psi.high()))
+            };
+            take(phi, psi);
+        }
     } else {
         let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
         for k in 0..PARTS {
             let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
-            compare(f.line(from, to), from, to);
+            let (phi, psi) = on(f.line(from, to), from, to);
+            take(phi, psi);
         }
     }
     (low, high)

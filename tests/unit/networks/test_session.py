@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from onnx import helper
 
 from eqspec.networks import read_network
 from eqspec.networks.session import CannotRunError, Session
@@ -30,4 +33,23 @@ def test_unique_numbers_of_none_along_an_axis(needed: bool, tmp_path: Path) -> N
     network = read_network(save(tmp_path, model))
     assert network.evaluate(np.ones((1, 2))).tolist() == [[1.0, 1.0] if needed else [2.0, 2.0]]
     with pytest.raises(CannotRunError, match="which may end the process of onnxruntime"):
+        Session(network)
+
+
+@pytest.mark.parametrize("case", ["QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat"])
+def test_levels_without_a_zero_point(case: str, tmp_path: Path) -> None:
+    """Which is 0 then; onnxruntime reads what is not there."""
+    inputs = ["q", "s", "z", "s"] if case != "QLinearConcat" else ["s", "z", "q", "s", ""]
+    attributes: dict[str, Any] = {"axis": 1} if case == "QLinearConcat" else {"alpha": 0.5}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        helper.make_node(case, inputs, ["l"], domain="com.microsoft", **({} if "Sig" in case else attributes)),
+        node("DequantizeLinear", ["l", "s", "z"], "y"),
+    ]
+    constants: dict[str, NDArray[Any]] = {"s": np.array(0.25, np.float32), "z": np.array(0, np.uint8)}
+    ends = [value("x", FLOAT, (1, 2))], [value("y", FLOAT, (1, 2))]
+    network = read_network(save(tmp_path, several(nodes, constants, *ends, others=[("com.microsoft", 1)])))
+    expected = [0.5, 1.0] if case == "QLinearSigmoid" else [0.0, 2.0]
+    assert network.evaluate(np.array([[0.0, 2.0]])).tolist() == [expected]
+    with pytest.raises(CannotRunError, match=f"a {case} without a zero point, which may end the process"):
         Session(network)

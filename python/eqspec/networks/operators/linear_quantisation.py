@@ -129,7 +129,9 @@ def product_of_levels(call: OperatorCall) -> Sequence[Value]:
 
 
 def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
-    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no scale."""
+    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has neither scale nor zero."""
+    if call.has(7) != call.has(8):  # onnxruntime then divides by the scale and rounds nothing
+        raise UnreadableError("a result of a scale without a zero point, or the other way round", "give both, or none")
     axis = 0 if call.integer("transB", 0) else 1
     c = call.value(6) if call.has(6) else None
     most = check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=axis)
@@ -198,10 +200,10 @@ def _integers(call: OperatorCall, at: int, zero: int, axis: int) -> Affine | Enc
     return dequantised(call.value(at), np.ones(found.shape), found, (axis, 0))
 
 
-def _as_integers(made: Value) -> Value:
-    """A sum of products of integers, in 32 bits."""
+def _as_integers(made: Value, most: float) -> Value:
+    """A sum of products of integers, in 32 bits, whose size is at most a number below 2^31."""
     if isinstance(made, Affine):
-        return Levels.of(Computed(made), made.shape, -_ACCUMULATOR, _ACCUMULATOR - 1)
+        return Levels.of(Computed(made), made.shape, -int(most), int(most))
     assert isinstance(made, Enclosure)
     return np.asarray(made.value, np.int32)
 
@@ -211,20 +213,20 @@ def integer_product(call: OperatorCall) -> Sequence[Value]:
     if call.has(2) and call.whole(2).size > 1:
         message = "several zero points of A: onnxruntime refuses them, and onnx's evaluator takes rows for columns"
         raise UnreadableError(message, "quantise A with one")
-    check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
+    most = check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
     with call.given.reading.over_the_reals():
         a, b = _integers(call, 0, 2, -2), _integers(call, 1, 3, -1)
         (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
-    return [_as_integers(made)]
+    return [_as_integers(made, most)]
 
 
 def integer_convolution(call: OperatorCall) -> Sequence[Value]:
     """ConvInteger: the convolution of levels less their zero points, those of w along its outputs."""
-    check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
+    most = check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
     with call.given.reading.over_the_reals():
         x, w = _integers(call, 0, 2, 0), _integers(call, 1, 3, 0)
         (made,) = convolution.convolution(inner_call(call, "Conv", [x, w]))
-    return [_as_integers(made)]
+    return [_as_integers(made, most)]
 
 
 def _of_two(
