@@ -282,6 +282,11 @@ def _constants(data: Data, way: Scaling) -> list[str]:
 def _decides(pair: Pair, inputs: Inputs, labels: Labels | None) -> tuple[bool, str]:
     if pair.outputs == 1:
         return False, "There is one output, so it is a quantity."
+    if pair.two_classes:
+        return True, (
+            "The one output of each file is a Sigmoid, so it is read as two classes: 1 - p and p, of which p is what the "
+            "file gives."
+        )
     if pair.reference.stripped or pair.candidate.stripped:
         return True, "The files end in Softmax, so the outputs are classes."
     if labels is not None:
