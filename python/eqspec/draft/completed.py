@@ -284,8 +284,7 @@ def _decides(pair: Pair, inputs: Inputs, labels: Labels | None) -> tuple[bool, s
         return False, "There is one output, so it is a quantity."
     if pair.two_classes:
         return True, (
-            "The one output of each file is a Sigmoid, so it is read as two classes: 1 - p and p, of which p is what the "
-            "file gives."
+            "The one output p of each file is a Sigmoid, so it is read as two classes, with two outputs: 1 - p and p."
         )
     if pair.reference.stripped or pair.candidate.stripped:
         return True, "The files end in Softmax, so the outputs are classes."
