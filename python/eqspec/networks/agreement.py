@@ -188,7 +188,7 @@ class Comparison:
         if not (lost := subnormal_constants(self._content())):
             return DisagreementError(self._network.source, message, fix=_FIX)
         listed = ", ".join(map(repr, lost[:3])) + (", ..." if len(lost) > 3 else "")
-        message += f"; it holds constants ({listed}) so small that a runtime keeps few of their digits, or takes them for 0"
+        message += f"; it holds constants ({listed}) so small that a runtime keeps few digits or takes them for 0"
         return DisagreementError(self._network.source, message, fix="store 0 in their place, or rescale the weights")
 
 
