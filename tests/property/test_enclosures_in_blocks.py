@@ -55,8 +55,8 @@ def test_sums_of_whole_multiples_are_known_to_be_exact(shape: tuple[int, ...], m
     """Products of matrices in which every entry is a small multiple of a power of two round nothing, others do."""
     monkeypatch.setattr(en, "_BLOCK", 8)
     rng = np.random.default_rng(sum(shape))
-    a = rng.integers(-9, 9, shape) * 2.0**-3
-    b = rng.integers(-9, 9, (*shape[:-2], shape[-1], 3)) * 2.0**-40
+    a: Array = rng.integers(-9, 9, shape) * np.array(2.0**-3)
+    b: Array = rng.integers(-9, 9, (*shape[:-2], shape[-1], 3)) * np.array(2.0**-40)
     assert en.matmul(en.exactly(a), en.exactly(b)).error is None
     b[..., -1, 1] = 0.1
     a[..., -1] = 1.0

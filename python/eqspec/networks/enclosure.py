@@ -119,12 +119,11 @@ def _product_error(a: Array, b: Array, product: Array) -> Array:
     """
     if product.size <= _BLOCK:
         return _block_error(a, b, product)
-    given = [["readonly"]] * 3 + [["writeonly", "allocate"]]
-    blocks = np.nditer((a, b, product, None), ["external_loop", "buffered"], given, buffersize=_BLOCK)
-    with blocks:
-        for x, y, xy, error in blocks:
-            error[...] = _block_error(x, y, xy)
-        return blocks.operands[3]
+    if len(product) == 1:
+        return _product_error(a[0], b[0], product[0])[None]
+    rows = max(1, _BLOCK // (product.size // len(product)))
+    parts = [slice(at, at + rows) for at in range(0, len(product), rows)]
+    return np.concatenate([_product_error(a[part], b[part], product[part]) for part in parts])
 
 
 def _block_error(a: Array, b: Array, product: Array) -> Array:
