@@ -206,6 +206,11 @@ def differences(found: Question, task: Task) -> list[str]:
     ]
     if found["arithmetic"] != wanted["arithmetic"]:
         said.append(f"it is about {found['arithmetic']} arithmetic, the task about {wanted['arithmetic']}")
+    said += [
+        f"only one of both reads its {role}, a file with one output, as two classes"
+        for role in ("reference", "candidate")
+        if ("two_classes" in found[role]) != ("two_classes" in wanted[role])
+    ]
     sizes = [(len(one["space"]["features"]), len(one["space"]["outputs"])) for one in (found, wanted)]
     if sizes[0] != sizes[1]:
         return [

@@ -286,6 +286,10 @@ def said_of_constants(data: Data, way: Scaling) -> list[str]:
 def _decides(pair: Pair, inputs: Inputs, labels: Labels | None) -> tuple[bool, str]:
     if pair.outputs == 1:
         return False, "There is one output, so it is a quantity."
+    if pair.two_classes:
+        return True, (
+            "The one output p of each file is a Sigmoid, so it is read as two classes, with two outputs: 1 - p and p."
+        )
     if pair.reference.stripped or pair.candidate.stripped:
         return True, "The files end in Softmax, so the outputs are classes."
     if labels is not None:

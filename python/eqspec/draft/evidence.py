@@ -114,6 +114,14 @@ def labels_of(data: Data, outputs: int) -> Labels | None:
     return None
 
 
+def may_decide(data: Data | None, outputs: int) -> bool:
+    """Whether nothing that is known of the rows speaks against one output that decides between two classes."""
+    if outputs != 1 or data is None or data.labels is None:
+        return outputs == 1
+    found = labels_of(data, 2)
+    return found is not None and found.kind == "classes"
+
+
 def are_quantities(data: Data, outputs: int) -> bool:
     """Whether the column beside the inputs holds numbers that are no classes of so many outputs."""
     if data.labels is None or labels_of(data, outputs) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from re import sub
 
@@ -13,12 +14,16 @@ from eqspec.networks import Dequantised, Network, both_of_two_classes, read_netw
 
 @dataclass(frozen=True)
 class Pair:
-    """Two networks with as many inputs and outputs, and their names."""
+    """Two networks with as many inputs and outputs, and their names.
+
+    `two_classes` says that each gives one output in its file, a Sigmoid, and is read with two.
+    """
 
     reference: Network
     candidate: Network
     reference_name: str
     candidate_name: str
+    two_classes: bool = False
 
     @property
     def inputs(self) -> int:
@@ -53,7 +58,8 @@ def read_pair(
 
 def with_two_classes(pair: Pair) -> Pair:
     """The pair, with two classes in place of one output where that is a Sigmoid in both files."""
-    return paired(*both_of_two_classes(pair.reference, pair.candidate))
+    read = both_of_two_classes(pair.reference, pair.candidate)
+    return pair if read[0] is pair.reference else replace(paired(*read), two_classes=True)
 
 
 def _dequantised(file: str, output: str | None) -> Network:

@@ -185,7 +185,11 @@ class Comparison:
             f"it is read as another function than onnxruntime computes: at input [{shown}] output {output} is "
             f"{here[output]:.9g} here and {found[row, output]:.9g} there; rounding explains {allowed:.2g} of that"
         )
-        return DisagreementError(self._network.source, message, fix=_FIX)
+        if not (lost := subnormal_constants(self._content())):
+            return DisagreementError(self._network.source, message, fix=_FIX)
+        listed = ", ".join(map(repr, lost[:3])) + (", ..." if len(lost) > 3 else "")
+        message += f"; it holds constants ({listed}) so small that a runtime keeps few digits or takes them for 0"
+        return DisagreementError(self._network.source, message, fix="store 0 in their place, or rescale the weights")
 
 
 def beyond(
@@ -278,6 +282,20 @@ def precision_of(content: bytes) -> Precision:
             kinds |= {attribute.i} if node.op_type == "Cast" and attribute.name == "to" else set()
             kinds |= {attribute.t.data_type} if attribute.HasField("t") else set()
     return next((precision for kind, precision in _PRECISIONS.items() if kind in kinds), roundoff.FLOAT64)
+
+
+def subnormal_constants(content: bytes) -> list[str]:
+    """The names of stored tensors with an entry below the normal numbers of its type, other than 0."""
+    model = onnx.load_model_from_string(content)
+    stored = [(tensor.name, tensor) for tensor in model.graph.initializer]
+    stored += [(n.output[0], a.t) for n in model.graph.node for a in n.attribute if a.HasField("t") and n.output]
+    found = []
+    for name, tensor in stored:
+        if tensor.data_type in _PRECISIONS and tensor.data_location != TensorProto.EXTERNAL:
+            size = np.abs(onnx.numpy_helper.to_array(tensor).astype(np.float64))
+            if ((size > 0) & (size < _PRECISIONS[tensor.data_type].tiny)).any():
+                found.append(name)
+    return found
 
 
 def _points(size: int) -> Iterator[Array]:

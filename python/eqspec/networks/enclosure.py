@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 UNIT = 2.0**-53
 TINY = 2.0**-1074
 SMALLEST_NORMAL = 2.0**-1022
+_BLOCK = 1 << 15
+"""How many entries of a large array are worked on at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,21 @@ def _sum_error(a: Array, b: Array, total: Array) -> Array:
 
 
 def _product_error(a: Array, b: Array, product: Array) -> Array:
-    """An upper bound of |a b - fl(a b)|, zero only where the product is exact."""
+    """An upper bound of |a b - fl(a b)|, zero only where the product is exact.
+
+    A large array is walked through in blocks that stay in the processor's cache: what is computed between would
+    otherwise be twenty arrays of its size.
+    """
+    if product.size <= _BLOCK:
+        return _block_error(a, b, product)
+    if len(product) == 1:
+        return _product_error(a[0], b[0], product[0])[None]
+    rows = max(1, _BLOCK // (product.size // len(product)))
+    parts = [slice(at, at + rows) for at in range(0, len(product), rows)]
+    return np.concatenate([_product_error(a[part], b[part], product[part]) for part in parts])
+
+
+def _block_error(a: Array, b: Array, product: Array) -> Array:
     (x, i), (y, j) = np.frexp(a), np.frexp(b)
     x_high, y_high = x * 134217729.0, y * 134217729.0  # Veltkamp's split at 2^27 + 1
     x_high, y_high = x_high - (x_high - x), y_high - (y_high - y)
@@ -119,6 +135,12 @@ def _product_error(a: Array, b: Array, product: Array) -> Array:
     error = np.where(rest == 0, 0.0, np.nextafter(np.ldexp(np.abs(rest), i + j), inf))
     kept = (rest == 0) & (np.ldexp(product, -(i + j)) == x * y)  # below the normal range more bits may be lost
     return np.where((np.abs(product) < SMALLEST_NORMAL) & ~kept, TINY, error)
+
+
+def _are_float32(a: Array) -> bool:
+    """Whether all numbers are float32, so that a float64 holds the product of any two: of at most 48 bits, from 2^-298
+    to 2^256."""
+    return bool((a.astype(np.float32) == a).all())
 
 
 def _quiet() -> np.errstate:
@@ -166,7 +188,8 @@ def multiply(a: Enclosure, b: Enclosure) -> Enclosure:
     with _quiet():
         x, y = np.broadcast_arrays(a.value, b.value)
         product = x * y
-        error = _product_error(x, y, product)
+        single = _are_float32(a.value) and _are_float32(b.value)
+        error = np.zeros(product.shape) if single else _product_error(x, y, product)
         if a.error is not None or b.error is not None:
             outer = add_up(multiply_up(np.abs(x), b.radius), multiply_up(np.abs(y), a.radius))
             error = add_up(error, add_up(outer, multiply_up(a.radius, b.radius)))
@@ -234,6 +257,10 @@ def _no_underflow(x: Array, y: Array) -> bool:
 
 def _grain(a: Array, axis: int) -> Array:
     """Along an axis, the largest power of two of which every entry is a multiple; inf where all are zero."""
+    if a.size > _BLOCK and len(a) > 1:  # in blocks, as above
+        rows = max(1, _BLOCK // (a.size // len(a)))
+        parts = [_grain(a[at : at + rows], axis) for at in range(0, len(a), rows)]
+        return np.min(parts, axis=0) if axis % a.ndim == 0 else np.concatenate(parts)
     mantissa, exponent = np.frexp(a)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     lowest = np.ldexp((whole & -whole).astype(np.float64), exponent - 53)

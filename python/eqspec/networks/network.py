@@ -133,6 +133,8 @@ class Network:
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
     module `softened`); `inner_softmax` names one that is not left out because other operators stand behind it.
     `in_pairs`: see `pair_saturation`, about products that some processors get wrong.
+    `sigmoid_of` is the file of one output, a Sigmoid, that is read as two classes: its digest, and the name of the
+    output if one was chosen. `sha256` is then that of the completed model.
     `dequantised` says what integers at the ends of the file stand for, where the network is one of real numbers.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
@@ -162,6 +164,7 @@ class Network:
     casts: tuple[Cast, ...] = ()
     inner_softmax: str | None = None
     dequantised: Dequantised | None = None
+    sigmoid_of: tuple[str, str | None] | None = None
 
     @property
     def identity(self) -> tuple[str, str]:

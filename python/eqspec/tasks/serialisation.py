@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Network, compose_affine, dequantised, in_float32, read_network, softened
+from eqspec.networks import (
+    Arithmetic,
+    Network,
+    compose_affine,
+    dequantised,
+    in_float32,
+    of_two_classes,
+    read_network,
+    softened,
+)
 from eqspec.networks.derived import DerivedNetwork, derived
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.tasks import derivation_json
@@ -188,15 +197,19 @@ def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     if isinstance(network, DerivedNetwork):
         path, chosen = network.derivation.path, network.derivation.output
         made = {"derived": derivation_json.to_json(network.derivation)}
+    sha256, classes = network.sha256, {}
+    if network.sigmoid_of is not None:
+        (sha256, chosen), classes = network.sigmoid_of, {"two_classes": True}
     output = {} if chosen is None else {"output": chosen}
     return {
         "name": name,
         "path": path,
-        "sha256": network.sha256,
+        "sha256": sha256,
         "takes": "raw" if raw else "normalised",
         "gives": "logits" if network.stripped is None and network.softened is None else "probabilities",
         **({} if network.softened is None else {"scores": "probabilities"}),
         **output,
+        **classes,
         **_ends(network),
         **made,
     }
@@ -275,6 +288,11 @@ def _read(
         network = derived(network, *derivation_json.precision_from(made))
         if network.sha256 != data["sha256"]:
             raise InputError(f"what is derived from {path} is another network than it was: this eqspec makes it anew")
+    if data.get("two_classes"):
+        classes = of_two_classes(network)
+        if classes is None:
+            raise InputError(f"{path} has no Sigmoid as its one output that can be read as two classes")
+        network = classes
     if arithmetic == "float32":
         network = in_float32(network)
     sizes = (network.input_size, network.output_size)

@@ -232,7 +232,7 @@ impl<'a> Contractor<'a> {
             bounds.reduce();
             match propagation.propagate_within(self.pair, &bounds) {
                 Err(Failure::Contradiction) => return ContractionResult::Proved,
-                Err(Failure::Overflow | Failure::TooLarge) => break,
+                Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => break,
                 Ok(_) => {
                     if bounds.intersect(propagation.layers()).is_err() {
                         return ContractionResult::Proved;

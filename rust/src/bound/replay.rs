@@ -178,7 +178,7 @@ impl Contractor<'_> {
         let propagated = propagation.propagate_within(self.pair, bounds).map(drop);
         let contradiction = match propagated {
             Err(Failure::Contradiction) => true,
-            Err(Failure::Overflow | Failure::TooLarge) => return Round::Failed,
+            Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => return Round::Failed,
             Ok(()) => bounds.intersect(propagation.layers()).is_err(),
         };
         if contradiction {

@@ -12,6 +12,7 @@ use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::{Origin, Pair};
+use std::time::Instant;
 
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Failure {
     Overflow,
     /// The forms of a step would take more memory than is allowed, so that they were not made.
     TooLarge,
+    /// The time of the search was over before the last step.
+    Stopped,
     /// What was known before excludes what was found, so that no input satisfies the assumption.
     Contradiction,
 }
@@ -43,6 +46,7 @@ pub struct Propagation {
     meets_intervals: bool,
     flops: u64,
     memory: usize,
+    deadline: Option<Instant>,
     whole: bool,
     finished: usize,
 }
@@ -62,6 +66,7 @@ impl Propagation {
             meets_intervals: true,
             flops: 0,
             memory: usize::MAX,
+            deadline: None,
             whole: false,
             finished: 0,
         }
@@ -72,6 +77,12 @@ impl Propagation {
     #[must_use]
     pub fn with_memory(self, bytes: usize) -> Self {
         Self { memory: bytes, ..self }
+    }
+
+    /// The same workspace, which gives up in front of a step with large forms after this time ([`Failure::Stopped`]).
+    #[must_use]
+    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
     }
 
     /// The same workspace, in which each network of a sequence is also bounded by itself ([`super::back_substitution`]) where
@@ -170,6 +181,9 @@ impl Propagation {
             if before.iter().map(LayerState::bytes).sum::<usize>().saturating_add(needed) > self.memory {
                 return Err(Failure::TooLarge);
             }
+            if needed > LARGE && self.deadline.is_some_and(|time| Instant::now() >= time) {
+                return Err(Failure::Stopped);
+            }
             let operations = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
             self.flops += operations as u64;
             layer.bound(difference);
@@ -246,6 +260,9 @@ fn release(layers: &mut [LayerState], pair: &Pair, l: usize) {
         }
     }
 }
+
+/// The bytes of the forms of a step in front of which it is worth a look at the clock.
+const LARGE: usize = 1 << 20;
 
 /// Forms that take more memory than this are freed as soon as no step reads them any more. Then splits of inputs are
 /// rated without them, which matters little where inputs are so many that forms are so large.

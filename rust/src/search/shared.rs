@@ -152,6 +152,11 @@ impl Shared {
         enough
     }
 
+    /// When the search stops, if it has a limit.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline.and_then(|limit| self.start.checked_add(limit))
+    }
+
     /// Seconds until the search stops.
     pub fn seconds_left(&self) -> f64 {
         self.deadline.map_or(f64::INFINITY, |d| d.saturating_sub(self.start.elapsed()).as_secs_f64())

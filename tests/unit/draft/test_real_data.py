@@ -17,7 +17,7 @@ import pytest
 import eqspec
 from eqspec.cli import main
 from eqspec.draft.two_classes import TwoClasses
-from eqspec.property import Epsilon
+from eqspec.property import Confidence, Epsilon
 from eqspec.tasks.task import Task
 from unit.draft.real_data import SCALED, Real, trained
 
@@ -296,7 +296,9 @@ def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, cap
             weight.CopyFrom(onnx.numpy_helper.from_array(changed, weight.name))
         if sigmoid:
             proto.graph.node[-1].output[0] = "logit"
-            proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["logit"], ["y"]))
+            proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["logit"], ["p"]))
+            proto.graph.node.append(onnx.helper.make_node("Reshape", ["p", "row"], ["y"]))  # so it is one number
+            proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1, 1]), "row"))
         onnx.save(proto, tmp_path / name)
     assert init(tmp_path, files) == 0, capsys.readouterr().err
     assert takes(drafted(tmp_path), real.rows) == pytest.approx(SCALED["zscore"](real.rows), abs=1e-3)
@@ -306,6 +308,39 @@ def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, cap
     border = "1/2" if sigmoid else "0"
     assert re.search(rf"decides between two classes: '\w+' above {border}, '\w+' below", said)
     _the_distance_keeps_decisions(drafted(tmp_path), real, (tmp_path / "s.eqspec").read_text(), sigmoid=sigmoid)
+
+
+@pytest.mark.parametrize("labels", ["classes", "none", "quantities"])
+def test_a_sigmoid_is_drafted_as_two_classes_unless_the_table_has_quantities(
+    tmp_path: Path, capsys: Capture, labels: str
+) -> None:
+    real = trained("breast_cancer", "zscore")
+    one = replace(
+        real, weights=(*real.weights[:-1], real.weights[-1][:, 1:]), biases=(*real.biases[:-1], real.biases[-1][1:])
+    )
+    files = one.write(tmp_path)
+    for name in ("full.onnx", "small.onnx"):
+        proto = onnx.load(tmp_path / name)
+        proto.graph.node[-1].output[0] = "logit"
+        proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["logit"], ["y"]))
+        proto.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["batch", 1]))
+        onnx.save(proto, tmp_path / name)
+    table = Path(files[2])
+    rows = table.read_text().splitlines()
+    if labels != "classes":
+        cut = [line.rsplit(",", 1)[0] for line in rows]
+        more = ["target", *(str(i / 1000) for i in range(1, len(cut)))]
+        table.write_text("\n".join(cut if labels == "none" else map(",".join, zip(cut, more, strict=True))))
+    how = () if labels == "classes" else ("--normalisation", "zscore")
+    assert init(tmp_path, files, *how) == 0, capsys.readouterr().err
+    task = drafted(tmp_path)
+    if labels == "quantities":
+        assert isinstance(task.property, Epsilon)
+        assert task.reference.output_size == 1
+    else:
+        assert isinstance(task.property, Confidence)
+        assert task.reference.output_size == 2
+        assert "is a Sigmoid, so it is read as two classes" in " ".join((tmp_path / "s.eqspec").read_text().split())
 
 
 @pytest.mark.parametrize("probability", [False, True])

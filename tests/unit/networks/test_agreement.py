@@ -287,3 +287,14 @@ def test_a_file_that_jumps_is_looked_at_too(tmp_path: Path) -> None:
     few[:, 0] = 1.5
     few[:10] = 1.5
     Comparison(wrong, lambda: contents[0]).at(iter([few]))
+
+
+def test_constants_of_few_digits_are_named_as_the_reason(tmp_path: Path) -> None:
+    """10^-40 has 17 bits in float32, and what it is multiplied with less: the file, not the reader, is in doubt."""
+    nodes = [node("Mul", ["x", "small"], "z"), node("Mul", ["z", "large"], "y")]
+    stored = {"small": np.array([1e-40], np.float32), "large": np.array([1e38], np.float32)}
+    with pytest.raises(DisagreementError, match=r"constants \('small'\) so small that a runtime keeps few") as refused:
+        read_network(save(tmp_path, model(nodes, stored, [1, 3])))
+    assert "store 0 in their place" in str(refused.value)
+    stored["small"], stored["large"] = np.array([1e-30], np.float32), np.array([1e30], np.float32)
+    read_network(save(tmp_path, model(nodes, stored, [1, 3])))

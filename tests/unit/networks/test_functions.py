@@ -291,3 +291,34 @@ def test_programs_with_other_functions_have_other_content() -> None:
             bent(random, Curves.all(curve))
     with pytest.raises(NetworkError, match="kinds of"):
         bent(random, Curves((Curve("tanh"), Curve("exp")), np.zeros(5, np.int32)))
+
+
+def test_the_means_of_large_groups_are_a_step_of_their_own(tmp_path: Path) -> None:
+    """2,500 entries in one group would be 6 million numbers in place of their one mean; against the definition."""
+    made = model(
+        [node("GroupNormalization", ["x", "scale", "bias"], "n", num_groups=1), node("Flatten", ["n"], "y")],
+        {"scale": np.array([2.0, 1.0], np.float32), "bias": np.array([0.5, -1.0], np.float32)},
+        [1, 2, 50, 25],
+        opset=21,
+    )
+    network = read_network(save(tmp_path, made))
+    assert max(term.tile.index.size for step in network.steps for term in step.terms) < 10_000
+    x = np.random.default_rng(0).normal(1.0, 2.0, (1, 2500))
+    normal = ((x - x.mean()) / np.sqrt(x.var() + np.float32(1e-5))).reshape(2, -1)
+    wanted = normal * [[2.0], [1.0]] + [[0.5], [-1.0]]
+    assert np.allclose(network.evaluate(x), wanted.reshape(1, -1))
+
+
+def test_a_computed_constant_of_half_precision_is_widened(tmp_path: Path) -> None:
+    """A cast to a type that holds the one before rounds nothing; one to a narrower type may, and is refused."""
+
+    def written(kind: int) -> str:
+        nodes = [node("Sqrt", ["two"], "r"), node("Cast", ["r"], "w", to=kind), node("Mul", ["x", "w"], "y")]
+        return save(tmp_path, model(nodes, {"two": np.array([2.0], np.float16)}, [1, 3]))
+
+    found = read_network(written(1)).evaluate(np.ones((1, 3)))
+    assert np.allclose(found, np.sqrt(2.0), atol=1e-3)
+    nodes = [node("Sqrt", ["two"], "r"), node("Cast", ["r"], "w", to=10), node("Cast", ["w"], "v", to=1)]
+    nodes.append(node("Mul", ["x", "v"], "y"))
+    with pytest.raises(NetworkError, match="rounded by a cast to float16"):
+        read_network(save(tmp_path, model(nodes, {"two": np.array([2.0], np.float32)}, [1, 3])))

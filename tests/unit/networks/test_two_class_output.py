@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,14 @@ import onnx
 import pytest
 
 import eqspec
+from eqspec import compile as compiler
+from eqspec.audit import Refused, audit
+from eqspec.cli import main
 from eqspec.networks import Network, of_two_classes, read_network
 from eqspec.networks.frameworks.chain import INPUT, Chain
 from eqspec.networks.session import Session
+from eqspec.tasks import serialisation
+from unit.certificates.proofs import pack, unpack
 from unit.networks.exported import FLOAT, several, value
 from unit.networks.models import node, save
 
@@ -144,3 +150,45 @@ def test_a_space_of_two_outputs_reads_it_so(tmp_path: Path) -> None:
     report = eqspec.check(tmp_path / "s.eqspec", cache=False, progress=False)
     found = {result.check: result.verdict.value for result in report}
     assert found == {"decisions": "equivalent", "distance": "equivalent", "too_close": "different"}
+
+
+CLAIMS = SPEC[: SPEC.index("check distance")] + "check alike { prove g keeps top1 of f  on r }\n"
+
+
+def test_a_certificate_says_so_and_the_auditor_derives_the_second_output(tmp_path: Path) -> None:
+    """For a proof and for a witness; without a Sigmoid, or with another word about it, it is refused."""
+    for name, step in (("reference.onnx", 0.0), ("candidate.onnx", 0.4)):
+        written(tmp_path, classifier(step=step), name)
+    (tmp_path / "s.eqspec").write_text(CLAIMS)
+    assert main(["check", str(tmp_path / "s.eqspec"), "--certify", str(tmp_path / "c"), "--no-cache"]) == 1
+    for name, verdict in (("decisions", "equivalent"), ("alike", "different")):
+        path = tmp_path / "c" / f"{name}.eqcert"
+        found = audit(path, tmp_path)
+        assert found.verdict == verdict
+        assert len([text for _, text in found.said if "read as two classes" in text]) == 2
+        parts, forged = unpack(path), tmp_path / "forged.eqcert"
+        task = parts.header["task"]
+        asked = task["reference"]
+        plain = {name: said for name, said in asked.items() if name != "two_classes"}
+        tanh = written(tmp_path, classifier(node("Tanh", ["p"], "y")), "tanh.onnx").sha256
+        for changed, reason in (
+            ({**plain, "two_classes": "yes"}, "two_classes is not true"),
+            (plain, "in front of a Softmax at its end, and the auditor sees none"),
+            ({**asked, "path": "tanh.onnx", "sha256": tanh}, "no Sigmoid"),
+        ):
+            task["reference"] = changed
+            with pytest.raises(Refused, match=reason):
+                audit(pack(forged, parts), tmp_path)
+
+
+def test_a_task_names_the_file_and_is_read_again(tmp_path: Path) -> None:
+    for name in ("reference.onnx", "candidate.onnx"):
+        one = written(tmp_path, classifier(step=0.4 * (name[0] == "c")), name)
+    (tmp_path / "s.eqspec").write_text(CLAIMS)
+    task = compiler.load(str(tmp_path / "s.eqspec")).tasks[0]
+    data = json.loads(json.dumps(serialisation.to_json(task)))
+    assert (data["candidate"]["sha256"], data["candidate"]["two_classes"]) == (one.sha256, True)
+    again = serialisation.from_json(data)
+    assert again.candidate == task.candidate or again.candidate.identity == task.candidate.identity
+    assert again.reference.output_size == 2
+    assert {**serialisation.to_json(again), "source": data["source"]} == data

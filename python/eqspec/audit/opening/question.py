@@ -93,11 +93,15 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         _word(data, name, role, words)
         for name, words in (("takes", ("raw", "normalised")), ("gives", ("logits", "probabilities")))
     )
-    made = {"path": path, "sha256": digest, "takes": takes, "gives": gives}
+    made: dict[str, Any] = {"path": path, "sha256": digest, "takes": takes, "gives": gives}
     if "output" in data:
         if not isinstance(data["output"], str) or not 0 < len(data["output"]) <= 4096:
             raise Refused(f"{role}.output is no name of an output")
         made["output"] = data["output"]
+    if "two_classes" in data:
+        if data["two_classes"] is not True:
+            raise Refused(f"{role}.two_classes is not true, and is left out where it does not hold")
+        made["two_classes"] = True
     return {**made, "dequantised": _ends(data, role)} if "dequantised" in data else made
 
 

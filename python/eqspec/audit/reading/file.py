@@ -34,6 +34,7 @@ class File:
     outputs: int
     gives: str | None = None  # "probabilities" where the task sets a Softmax aside, else "logits"; None without a task
     output: str | None = None  # the name of the one that the task has chosen
+    two_classes: bool = False  # its one output p is a Sigmoid, and the claim is about 1 - p and p
     ends: Ends | None = None  # what integers of its inputs and its output stand for, if the claim is about that
 
     def steps(self) -> list[Step]:
@@ -89,11 +90,11 @@ class File:
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
         given = Value((n,), tuple(parts))
         if self._text:
-            if self.ends or self.output:
+            if self.ends or self.output or self.two_classes:
                 raise Refused("its inputs and outputs are no integers, and have no names")
             result, softmax, named = nnet.run(self.content, program, given), False, None
         else:
-            result, softmax, named = graph.run(self.content, program, given, self.ends, self.output)
+            result, softmax, named = graph.run(self.content, program, given, self.ends, self.output, self.two_classes)
             result = truth.with_asked(program, result)
         self._check_scores(softmax)
         if result.size != self.outputs:
@@ -145,7 +146,7 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
     integers = integer_ends(data["dequantised"]) if "dequantised" in data else None
-    outputs = len(space["outputs"])
     return File(
-        str(path), whole, kind, scale, shift, sizes, negated, outputs, data["gives"], data.get("output"), integers
-    )
+        str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], data.get("output"),
+        "two_classes" in data, integers,
+    )  # fmt: skip

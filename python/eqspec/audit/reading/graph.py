@@ -56,12 +56,18 @@ WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": n
 
 
 def run(
-    content: bytes, program: Program, value: Value, ends: quantisers.Ends | None = None, output: str | None = None
+    content: bytes,
+    program: Program,
+    value: Value,
+    ends: quantisers.Ends | None = None,
+    output: str | None = None,
+    two_classes: bool = False,
 ) -> tuple[Value, bool, str | None]:
     """What comes out of a network that is given a value, and whether a Softmax at its end was set aside.
 
     The name of the output is told where a file has several values that could be one, or the task has chosen it.
-    With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind.
+    With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind; with
+    `two_classes` its one output p is a Sigmoid, and what comes out are the scores of 1 - p and p.
     """
     graph, opset = plain(content)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
@@ -89,8 +95,10 @@ def run(
         return end is not None and isinstance(read(scores), Value | Levels) and end.is_over_all(computed(scores))
 
     result = chosen(graph, output)
-    end, named = tail(graph, opset, result), result if output or len(graph.output) > 1 else None
+    end, named = tail(graph, opset, result, two_classes), result if output or len(graph.output) > 1 else None
     scores = result if end is None else end.scores
+    if two_classes:
+        program.said.append("its one output p, a Sigmoid, is read as two classes: 1 - p and p")
     values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), ends)
     for node in _making(graph, scores, result, set_aside):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}

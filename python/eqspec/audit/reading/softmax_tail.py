@@ -5,6 +5,7 @@ A file ends in one where its result is that of
 - Softmax or LogSoftmax,
 - e^z / sum e^z or z - ln(sum e^z), where z may be x - max x over the same axis, and the scores are x then,
 - (1 - s(z), s(z)) or (s(z), 1 - s(z)) with s = Sigmoid, which is the softmax of (0, z) or (z, 0),
+- p = s(z), where the task says that it is about two classes, 1 - p and p,
 
 in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order, go through a
 Dropout that is told nothing of training, and get names (ZipMap). It is one over all of them; what else gives
@@ -22,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import onnx
 
+from ..rounding import Refused
 from .plain import CLASSIC, STANDARD, numbers_of
 from .value import Value
 
@@ -53,9 +55,10 @@ class Tail:
         return value.size == (prod(value.shape[axis:]) if self.flattened else value.shape[axis])
 
 
-def tail(graph: onnx.GraphProto, opset: int, result: str) -> Tail | None:
-    """The Softmax that a graph ends in at this output, if it ends in one."""
-    return _Ends(graph, opset, result).tail()
+def tail(graph: onnx.GraphProto, opset: int, result: str, two_classes: bool = False) -> Tail | None:
+    """The Softmax that a graph ends in at this output p, if it ends in one; with `two_classes` that of 1 - p and p."""
+    ends = _Ends(graph, opset, result)
+    return ends.one_sigmoid(result) if two_classes else ends.tail()
 
 
 class _Ends:
@@ -77,6 +80,11 @@ class _Ends:
         if (pair := self._made(self._result, "Concat")) is not None and len(pair.input) == 2:
             return self._two_classes(pair)
         return self._written_out() if self._opset >= _WRITTEN_OUT_SINCE else None
+
+    def one_sigmoid(self, result: str) -> Tail:
+        if (share := self._made(result, "Sigmoid")) is None:
+            raise Refused("its output is no Sigmoid, which the task reads as two classes")
+        return Tail(share.input[0], -1, "second")
 
     def _two_classes(self, pair: onnx.NodeProto) -> Tail | None:
         if _attributes(pair).get("axis") not in (1, -1):

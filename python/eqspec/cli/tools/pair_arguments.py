@@ -13,6 +13,7 @@ from rich.text import Text
 from eqspec.cli.options.pair import names_of
 from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
+from eqspec.draft.evidence import may_decide
 from eqspec.draft.named_pair import Pair, read_pair, with_two_classes
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
@@ -54,6 +55,8 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
             data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs, arguments.label_file)
         except InputError as problem:
             raise InputError(f"{problem}{_of_several(pair)}") from None
+    if to_keep and arguments.outputs is None and may_decide(data, pair.outputs):
+        pair = with_two_classes(pair)
     while True:
         inputs = Inputs(
             arguments.scaler,

@@ -29,6 +29,7 @@ from eqspec.networks.quantiser import Quantiser
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
 _MOST_PLACES = 2.0**31
+_HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
 
 
@@ -54,15 +55,15 @@ def cast(call: OperatorCall) -> Sequence[Value]:
             return [_towards_zero(a)]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
-        if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+        if kind in _HALVES:
             name = TensorProto.DataType.Name(kind).lower()
             call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
         return [a]
     assert not isinstance(a, Levels | Masked | Hidden)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
-    if call.kind(0) == kind and isinstance(a, Enclosure):
-        return [a]  # it is of this type, so nothing is rounded here that was not before
+    if isinstance(a, Enclosure) and (call.kind(0) == kind or (kind == TensorProto.FLOAT and call.kind(0) in _HALVES)):
+        return [a]  # it is of a type that this one holds, so nothing is rounded here that was not before
     return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]
 
 

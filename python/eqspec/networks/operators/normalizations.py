@@ -29,6 +29,8 @@ from eqspec.networks.operators.shapes import axis_of
 from eqspec.networks.operators.variable_products import product, square
 
 _FIX = "fold the constants before exporting, for example with onnxsim"
+_MANY = 1 << 22
+"""So many numbers at most are written for the means of groups in place of each of their entries."""
 
 
 def _value(call: OperatorCall) -> Affine:
@@ -41,10 +43,15 @@ def _value(call: OperatorCall) -> Affine:
 
 
 def _mean(x: Affine, groups: Indices, *, count: int | None = None) -> Affine:
-    """The mean of each group (r, k) of flat entries, where each of them stands in the value; or another share."""
+    """The mean of each group (r, k) of flat entries, where each of them stands in the value; or another share.
+
+    Of large groups the means are a step of their own, so that they are not summed up again for each entry.
+    """
     shares = np.full(len(groups), groups.shape[1] if count is None else count)
     means = pooling.mean(x, groups, shares, (len(groups),))
     assert isinstance(means, Affine)
+    if x.size * groups.shape[1] > _MANY:
+        means = functions.argument(means)
     place = np.empty(x.size, int)
     place[groups.reshape(-1)] = np.repeat(np.arange(len(groups)), groups.shape[1])
     return af.rearrange(means, lambda _: place.reshape(x.shape))

@@ -41,7 +41,8 @@ def of_two_classes(network: Network, stored: bytes) -> Network | None:
     if read.output_size != 2 or read.stripped is None:
         return None
     note = f"its one output is read as two classes: 1 - p and p, of which p is what it gives (sha256 {network.sha256})"
-    found = replace(read, content=completed, notes=(*read.notes, note))
+    file = (network.sha256, network.chosen) if network.content is None else None
+    found = replace(read, content=completed, notes=(*read.notes, note), sigmoid_of=file)
     agreement.check(found, lambda: completed)
     return found
 

@@ -37,7 +37,7 @@ impl Stage for BackwardBounds {
                 return StageResult::Proved;
             }
             // Nothing is left of the first propagation, which the later stages need.
-            Err(Failure::Overflow | Failure::TooLarge) => {
+            Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => {
                 workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
                 return StageResult::Halve;
             }
@@ -72,6 +72,9 @@ pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: 
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();
     for o in node.open.clone().iter() {
+        if stop() {
+            break;
+        }
         let Some(assumption) = context.violation(o) else { continue };
         let bound = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
         if assumption.contradicted_by(-bound) {

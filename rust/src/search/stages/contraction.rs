@@ -32,7 +32,7 @@ impl Stage for ContractionUnderViolation {
         }
         workspace.enter(Activity::Contraction);
         let (bounds, open) = match known_bounds(workspace, node) {
-            Err(Failure::Overflow | Failure::TooLarge) => {
+            Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => {
                 workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
                 return StageResult::Halve;
             }

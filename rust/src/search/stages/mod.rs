@@ -68,6 +68,9 @@ pub fn conclude(workspace: &mut Workspace<'_>, pending: PendingBox, answers: &[A
 /// Runs one stage after the other until one of them decides what becomes of the box.
 fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     for stage in STAGES {
+        if is_long(stage) && workspace.context.shared.stopping() {
+            return StageResult::Halve; // without a plan, so that the node goes back to the queue as it is
+        }
         let result = match stage {
             StageName::Outside => outside::Outside.run(workspace, node),
             StageName::Propagation => propagation::Propagation.run(workspace, node),
@@ -91,6 +94,11 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         }
     }
     StageResult::Halve
+}
+
+/// Whether a stage may take long on one box of large networks, and does not look at the clock before it is well under way.
+fn is_long(stage: StageName) -> bool {
+    matches!(stage, StageName::BackwardBounds | StageName::EachNetworkAlone | StageName::Contraction)
 }
 
 /// Counts what was proved on a box, and tells the worker what is left.

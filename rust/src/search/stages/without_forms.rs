@@ -56,7 +56,7 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     let reached = tightened.and_then(|()| propagation.propagate_within(pair, &bounds).map(drop));
     let contradicted = match reached {
         Err(Failure::Contradiction) => true,
-        Err(Failure::Overflow | Failure::TooLarge) => false,
+        Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => false,
         Ok(()) => bounds.intersect(propagation.layers()).is_err(),
     };
     if contradicted {
