@@ -111,7 +111,7 @@ let evaluate goal choices =
     let x = x /. layer.denominator and y = y /. layer.denominator in
     add_row x layer.rows1.(i) ps.(j + 1);
     add_row y layer.rows2.(i) qs.(j + 1);
-    bound := !bound +. (x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))
+    bound := !bound +. (x *. layer.biases1.(i)) +. (y *. layer.biases2.(i)) -. taken_by_errors layer i x y
   in
   Array.iteri
     (fun n fact ->
