@@ -171,6 +171,26 @@ Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_c
 Definition proved := check_ok question records accepted.
 End Tiny_distance.
 
+Module Tiny_errors.
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(1)%Z])] (-12287)%Z [(0%nat, [(1)%Z])] (-12287)%Z (Some (Spread 1%N 1%N 1%N 1178%N)); Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(10)%Z])] (4608)%Z [(0%nat, [(9)%Z])] (3041)%Z (Some (Spread 0%N 512%N 0%N 0%N))]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (-4096)%Z [((-4096)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) None [(0%nat, [(4)%Z])] (-16384)%Z [(0%nat, [(4)%Z])] (-18794)%Z None]; Layer 7%positive [Neuron (Bent (Fn (0)%Z (-4096)%Z [((-4096)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) None [(0%nat, [(-3)%Z; (-10)%Z])] (28673)%Z [(0%nat, [(-2)%Z; (-12)%Z])] (28975)%Z (Some (Spread 2%N 1%N 1%N 0%N))]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((2)%Z, 2%positive))] (Distance [0%nat; 1%nat] ((1120519933)%Z, 6553600000%positive)).
+Definition records := [
+  RBoundInput 0%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 0%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 3%nat;
+  RForward 3%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (8388608)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (33554432)%Z (0)%Z (0)%Z (-16569382)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-8388608)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-33554432)%Z (0)%Z (0)%Z (8492525)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (75497472)%Z (-1048576)%Z (0)%Z (-9437184)%Z]); ((2)%Z, [Hint (37748736)%Z (-978575)%Z (0)%Z (-9320277)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-75497472)%Z (1048576)%Z (0)%Z (9437184)%Z]); ((2)%Z, [Hint (-37748736)%Z (978575)%Z (0)%Z (9554091)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_errors.
+
 Module Tiny_first.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(-11)%Z; (-16)%Z; (-7)%Z])] (196608)%Z [(0%nat, [(-12)%Z; (-17)%Z; (-7)%Z])] (212992)%Z None; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(13)%Z; (8)%Z; (-11)%Z])] (-458752)%Z [(0%nat, [(13)%Z; (8)%Z; (-11)%Z])] (-475136)%Z None; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(14)%Z; (-11)%Z; (1)%Z])] (458752)%Z [(0%nat, [(15)%Z; (-12)%Z; (0)%Z])] (442368)%Z None]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(0%nat, [(-2)%Z; (10)%Z])] (-65536)%Z [(0%nat, [(-2)%Z; (9)%Z])] (-81920)%Z None; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(0%nat, [(1)%Z; (-10)%Z])] (458752)%Z [(0%nat, [(1)%Z; (-10)%Z])] (475136)%Z None; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(0%nat, [(8)%Z; (-1)%Z])] (-393216)%Z [(0%nat, [(8)%Z; (-1)%Z])] (-409600)%Z None]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsFirst ((1)%Z, 8%positive)).
