@@ -58,7 +58,8 @@ let layer_of (given : Kernel.layer) reach =
           let kept = if g.wraps then (half (Kernel.lowest_kept g), half (Kernel.highest_kept g)) else (neg_infinity, infinity) in
           (0.5 *. size *. float_of a, 0.5 *. size *. float_of b, kept, if g.wraps then float_of (Kernel.span g) else 0.0)
     in
-    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; below; above; kept; span }
+    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; at = Array.of_list (List.map fst kinks);
+      by = Array.of_list (List.map snd kinks); below; above; kept; span }
   in
   let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
   let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in
@@ -363,7 +364,10 @@ let by_inputs found = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inpu
 (* The least of p v on a box. *)
 let least_on sides p =
   let total = ref 0.0 in
-  Array.iteri (fun i (l, u) -> total := !total +. Lines.lesser (p.(i) *. l) (p.(i) *. u)) sides;
+  for i = 0 to Array.length sides - 1 do
+    let l, u = sides.(i) and v : float = p.(i) in
+    total := !total +. Lines.lesser (v *. l) (v *. u)
+  done;
   !total
 
 (* Multipliers of constraints A v <= b that raise the least of p v on a box: coordinate by coordinate, at the places where
