@@ -75,7 +75,7 @@ def _copied_step(step: Step) -> int | None:
     (part,) = step.value.parts
     whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
     ordered = part.rows.tolist() == list(range(step.value.size))
-    ones = all(_number(part.kernels[kind][0]) == (1, 0) for kind in set(part.kind.tolist()))
+    ones = all(_number(part.kernels[kind][0]) == (Fraction(1), Fraction(0)) for kind in set(part.kind.tolist()))
     return part.source if part.source >= 0 and whole and ordered and ones else None
 
 

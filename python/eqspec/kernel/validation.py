@@ -20,7 +20,7 @@ from eqspec.audit.reading import INPUTS, Step
 from eqspec.audit.rounding import Refused
 from eqspec.lazy_dataclass import dataclass
 
-from .stated import Affine, Unknown, side_by_side, stated
+from .stated import Affine, Entry, Unknown, side_by_side, stated
 
 Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
 """Slope on the left, value of its line at 0, and kinks: place and change of slope."""
@@ -166,14 +166,16 @@ def _is_near(
             _differs(where)
         return
     holding = {(one.step, one.entry): one for one in held if one is not None and one.scale}
-    off, slack = Fraction(0), abs(found[1] - bias) + unknown.get(None, 0)
-    for key in {*found[0], *weights, *unknown} - {None}:
-        far = abs(found[0].get(key, 0) - weights.get(key, 0)) + unknown.get(key, 0)
+    zero = Fraction(0)
+    off, slack = zero, abs(found[1] - bias) + unknown.get(None, zero)
+    keys: set[Entry] = {*found[0], *weights, *(key for key in unknown if key is not None)}
+    for key in keys:
+        far = abs(found[0].get(key, zero) - weights.get(key, zero)) + unknown.get(key, zero)
         if far and key not in holding:
             _differs(where)
         if far:
             off += far / abs(holding[key].scale)
-            slack += far * abs(holding[key].zero)
+            slack += far * abs(Fraction(holding[key].zero))
     if off > errors[0] or slack > errors[1]:
         _differs(where)
 
