@@ -1,7 +1,7 @@
 (** What is known of a box: integer bounds of x, y and d = x - y for every neuron, before its function.
 
-    [inside K r] says that the bounds K hold of the trace r, which is what the functions read. Everything here keeps it: bounds taken from a fact,
-    intersections, and the exchange between x, y and d (the reduced product). *)
+    [inside K r] says that the bounds K hold of the trace r, which is what the functions read. Everything here keeps it:
+    bounds taken from a fact, intersections, and the exchange between x, y and d (the reduced product). *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
 From Kernel Require Import Functions Networks.
 Import ListNotations.

@@ -6,7 +6,7 @@
     that is one network each ([check_exact_ok]). All rounding, of the box, the constraints and
     the thresholds to multiples of the unit 1 / grain, is done here and is part of what is proved. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Types Confidence.
+From Kernel Require Import Functions Levels Networks Bounds Relaxation Regions Pulls Trees Types Confidence.
 Import ListNotations.
 Open Scope R_scope.
 

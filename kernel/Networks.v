@@ -149,9 +149,11 @@ Proof. apply IZR_le. unfold slack. destruct (unknown k); [| lia]. destruct s; ap
 Lemma results_exactly u s (ks : list neuron) (h : neuron -> R) :
   results u s ks (map h ks) = map (fun k => curve_value u (curve_of s k) (h k)) ks.
 Proof. induction ks; simpl; congruence. Qed.
-Theorem computes_exactly u s n v : 0 <= u -> computes u s n (arguments u s n v) v /\ result u s n (arguments u s n v) v = outputs u s n v.
+Theorem computes_exactly u s n v : 0 <= u ->
+  computes u s n (arguments u s n v) v /\ result u s n (arguments u s n v) v = outputs u s n v.
 Proof.
-  intros U. induction n as [| l n [IH E]]; [simpl; auto |]. cbn [computes arguments result outputs]. rewrite E. split; [split; [| exact IH] |].
+  intros U. induction n as [| l n [IH E]]; [simpl; auto |]. cbn [computes arguments result outputs]. rewrite E.
+  split; [split; [| exact IH] |].
   - induction (neurons l) as [| k ks IHk]; simpl; constructor; auto. unfold near, argument.
     set (z := dot _ _ + _). pose proof (pos_IZR (denominator l)).
     replace (IZR (Zpos (denominator l)) * (z / IZR (Zpos (denominator l))) - z) with 0 by (field; lra). rewrite Rabs_R0.

@@ -5,7 +5,7 @@
     stack that is left to refute, or None. [step_ok]: if no trace of a node that is left violates an obligation that is
     open there, then that holds for the nodes before the step. So a stream that ends with an empty stack refutes the root. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Networks Bounds Relaxation Pulls.
+From Kernel Require Import Functions Networks Bounds Relaxation Regions Pulls.
 Import ListNotations.
 Open Scope R_scope.
 

@@ -1353,45 +1353,6 @@ let rec low_region b cs h p =
        Z.sub (low_region b cs' h' (add_times (Z.abs m.link) r p))
          (Z.mul (Z.abs m.link) b0))
 
-type hints = (Big_int_Z.big_int * hint list) list
-
-type wishes = wish list list
-
-(** val scale : hints -> Big_int_Z.big_int **)
-
-let scale = function
-| [] -> Big_int_Z.unit_big_int
-| p :: _ -> let (m, _) = p in Z.abs m
-
-(** val hints_here : hints -> hint list **)
-
-let hints_here = function
-| [] -> []
-| p :: _ -> let (_, h0) = p in h0
-
-(** val idle :
-    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    list -> bool **)
-
-let idle h o p q =
-  match h with
-  | [] ->
-    (match o with
-     | [] ->
-       (match p with
-        | [] -> (match q with
-                 | [] -> true
-                 | _ :: _ -> false)
-        | _ :: _ -> false)
-     | _ :: _ -> false)
-  | _ :: _ -> false
-
-(** val total : net -> Big_int_Z.big_int **)
-
-let rec total = function
-| [] -> Big_int_Z.unit_big_int
-| l :: n' -> Z.mul l.denominator (total n')
-
 (** val size_on :
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -1444,6 +1405,45 @@ let reach l n0 b k =
            | [] -> Big_int_Z.zero_big_int
            | bs :: _ -> reach_of l'.neurons bs))
   else Big_int_Z.zero_big_int
+
+type hints = (Big_int_Z.big_int * hint list) list
+
+type wishes = wish list list
+
+(** val scale : hints -> Big_int_Z.big_int **)
+
+let scale = function
+| [] -> Big_int_Z.unit_big_int
+| p :: _ -> let (m, _) = p in Z.abs m
+
+(** val hints_here : hints -> hint list **)
+
+let hints_here = function
+| [] -> []
+| p :: _ -> let (_, h0) = p in h0
+
+(** val idle :
+    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> bool **)
+
+let idle h o p q =
+  match h with
+  | [] ->
+    (match o with
+     | [] ->
+       (match p with
+        | [] -> (match q with
+                 | [] -> true
+                 | _ :: _ -> false)
+        | _ :: _ -> false)
+     | _ :: _ -> false)
+  | _ :: _ -> false
+
+(** val total : net -> Big_int_Z.big_int **)
+
+let rec total = function
+| [] -> Big_int_Z.unit_big_int
+| l :: n' -> Z.mul l.denominator (total n')
 
 (** val pull :
     net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->

@@ -379,6 +379,17 @@ val low_region :
   box -> constraint0 list -> hint list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int
 
+val size_on :
+  curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val reach_of : neuron list -> bounds list -> Big_int_Z.big_int
+
+val reach_box : box -> Big_int_Z.big_int
+
+val is_unknown : neuron -> bool
+
+val reach : layer -> net -> region -> known -> Big_int_Z.big_int
+
 type hints = (Big_int_Z.big_int * hint list) list
 
 type wishes = wish list list
@@ -392,17 +403,6 @@ val idle :
   -> bool
 
 val total : net -> Big_int_Z.big_int
-
-val size_on :
-  curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-val reach_of : neuron list -> bounds list -> Big_int_Z.big_int
-
-val reach_box : box -> Big_int_Z.big_int
-
-val is_unknown : neuron -> bool
-
-val reach : layer -> net -> region -> known -> Big_int_Z.big_int
 
 val pull :
   net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->
