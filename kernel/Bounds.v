@@ -1,7 +1,7 @@
 (** What is known of a box: integer bounds of x, y and d = x - y for every neuron, before its function.
 
-    [inside n K w] says that the bounds K hold at the input w. Everything here keeps it: bounds taken from a fact,
-    intersections, and the exchange between x, y and d (the reduced product). *)
+    [inside K r] says that the bounds K hold of the trace r, which is what the functions read. Everything here keeps it:
+    bounds taken from a fact, intersections, and the exchange between x, y and d (the reduced product). *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
 From Kernel Require Import Functions Networks.
 Import ListNotations.
@@ -66,30 +66,13 @@ Qed.
 
 (** * Bounds of all neurons, layer by layer, from the last to the first *)
 Definition known := list (list bounds).
-Fixpoint inside (n : net) (K : known) (w : list R) : Prop :=
-  match n, K with
-  | [], [] => True
-  | l :: n', bs :: K' =>
-      Forall2 (fun k b => within b (pre First (denominator l) k (post First n' w))
-                                   (pre Second (denominator l) k (post Second n' w))) (neurons l) bs
-      /\ inside n' K' w
-  | _, _ => False
-  end.
+Definition inside (K : known) (r : trace) : Prop := Forall2 (Forall2 (fun b z => within b (fst z) (snd z))) K r.
 
 (** x and y of neuron i of the layer that is t before the last. *)
-Fixpoint at_ (n : net) (t i : nat) (w : list R) : option (R * R) :=
-  match n, t with
-  | [], _ => None
-  | l :: n', O =>
-      match nth_error (neurons l) i with
-      | None => None
-      | Some k => Some (pre First (denominator l) k (post First n' w), pre Second (denominator l) k (post Second n' w))
-      end
-  | _ :: n', S t' => at_ n' t' i w
-  end.
+Definition at_ (r : trace) (t i : nat) : option (R * R) := match nth_error r t with None => None | Some z => nth_error z i end.
 (** A fact about a neuron; about one that there is not it says nothing. *)
-Definition fact (n : net) (t i : nat) (d : kind) (least : bool) (c : Z) (w : list R) : Prop :=
-  match at_ n t i w with None => True | Some (x, y) => says d least c x y end.
+Definition fact (r : trace) (t i : nat) (d : kind) (least : bool) (c : Z) : Prop :=
+  match at_ r t i with None => True | Some (x, y) => says d least c x y end.
 
 Fixpoint update {A} (i : nat) (f : A -> A) (l : list A) {struct l} : list A :=
   match l, i with [], _ => [] | a :: l', O => f a :: l' | a :: l', S i' => a :: update i' f l' end.
@@ -99,33 +82,28 @@ Fixpoint tighten (K : known) (t i : nat) (d : kind) (least : bool) (c : Z) : kno
   | bs :: K', O => update i (tighter d least c) bs :: K'
   | bs :: K', S t' => bs :: tighten K' t' i d least c
   end.
-Lemma tighten_ok : forall n t K i d least c w,
-  inside n K w -> fact n t i d least c w -> inside n (tighten K t i d least c) w.
+Lemma tighten_ok r t i d least c : forall K, inside K r -> fact r t i d least c -> inside (tighten K t i d least c) r.
 Proof.
-  induction n as [| l n IH]; intros t K i d least c w HI HF; [destruct K; [exact I | destruct HI] |].
-  destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI].
-  destruct t as [| t]; [| simpl; split; [exact HW | apply IH; [exact HI | exact HF]]].
-  simpl. split; [| exact HI]. unfold fact in HF. simpl in HF. clear IH HI. revert i HF.
-  induction HW as [| k b ks bs W HW IHW]; intros i HF; [constructor |].
+  revert t. induction r as [| z r IH]; intros t K HI HF; inversion HI as [| bs ? K' ? HW HI']; subst; [constructor |].
+  destruct t as [| t]; simpl; constructor; auto; [| apply IH; assumption]. clear IH HI HI'. unfold fact, at_ in HF. simpl in HF.
+  revert i HF. induction HW as [| b [x y] bs z W HW IHW]; intros i HF; [constructor |].
   destruct i as [| i]; simpl in *; constructor; auto. apply tighter_ok; assumption.
 Qed.
-Lemma cut_fact n t i d c w : fact n t i d false c w \/ fact n t i d true c w.
+Lemma cut_fact r t i d c : fact r t i d false c \/ fact r t i d true c.
 Proof.
-  unfold fact, says. destruct (at_ n t i w) as [[x y] |]; [| auto].
+  unfold fact, says. destruct (at_ r t i) as [[x y] |]; [| auto].
   destruct (Rle_dec (quantity d x y) (IZR c)); [left; lra | right; lra].
 Qed.
 
 Definition get (K : known) (t i : nat) : option bounds :=
   match nth_error K t with None => None | Some bs => nth_error bs i end.
-Lemma inside_get n w : forall K t i b, inside n K w -> get K t i = Some b ->
-  exists x y, at_ n t i w = Some (x, y) /\ within b x y.
+Lemma inside_get r : forall K t i b, inside K r -> get K t i = Some b ->
+  exists x y, at_ r t i = Some (x, y) /\ within b x y.
 Proof.
-  induction n as [| l n IH]; intros K t i b HI HG.
-  - destruct K; [| destruct HI]. unfold get in HG. destruct t; discriminate.
-  - destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI].
-    destruct t as [| t]; [| apply (IH K t i b HI HG)].
-    unfold get in HG. simpl in *. clear IH HI. revert i HG.
-    induction HW as [| k a ks bs W HW IHW]; intros [| i] HG; simpl in *; try discriminate; [| apply IHW, HG].
+  unfold get, at_. induction r as [| z r IH]; intros K t i b HI HG; inversion HI as [| bs ? K' ? HW HI']; subst.
+  - destruct t; discriminate.
+  - destruct t as [| t]; [| apply (IH K' t i b HI' HG)]. simpl in *. clear IH HI HI'. revert i HG.
+    induction HW as [| a [x y] bs z W HW IHW]; intros [| i] HG; simpl in *; try discriminate; [| apply IHW, HG].
     inversion HG; subst. eauto.
 Qed.
 Definition lowest (d : kind) (b : bounds) : Z := match d with KX => lx b | KY => ly b | KD => ld b end.

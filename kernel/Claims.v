@@ -1,10 +1,12 @@
 (** What is asked, in exact rationals, and the theorem.
 
     [check_ok]: if [check] accepts a question with a stream of records, then at every real input v of the box that meets
-    the constraints, the claim holds of what the two networks compute at v. All rounding, of the box, the constraints and
+    the constraints, the claim holds of whatever the two networks compute at v: of every network that is within the errors
+    of the pair, and even if these differ from input to input ([computes] in Networks.v). Where a pair has no errors,
+    that is one network each ([check_exact_ok]). All rounding, of the box, the constraints and
     the thresholds to multiples of the unit 1 / grain, is done here and is part of what is proved. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Levels Networks Bounds Relaxation Pulls Trees Types Confidence.
+From Kernel Require Import Functions Levels Networks Bounds Relaxation Regions Pulls Trees Types Confidence.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -24,10 +26,8 @@ Inductive claim :=
 Fixpoint sum_abs (outs : list nat) (F G : list R) : R :=
   match outs with [] => 0 | i :: outs' => Rabs (nth i F 0 - nth i G 0) + sum_abs outs' F G end.
 Definition first (k : nat) (G : list R) : Prop := forall j, (j < length G)%nat -> nth j G 0 <= nth k G 0.
-(** What a claim says at the input v of the pair n, whose numbers are counted in units of u. *)
-Definition holds (c : claim) (u : R) (n : net) (v : list R) : Prop :=
-  let F := outputs u First n v in
-  let G := outputs u Second n v in
+(** What a claim says of outputs; b is what the functions of the second network read. *)
+Definition says_of (c : claim) (u : R) (n : net) (F G : list R) (b : list (list R)) : Prop :=
   match c with
   | Distance outs eps => forall i, In i outs -> Rabs (nth i F 0 - nth i G 0) <= real eps
   | Manhattan outs eps => sum_abs outs F G <= real eps
@@ -37,8 +37,12 @@ Definition holds (c : claim) (u : R) (n : net) (v : list R) : Prop :=
   | KeepsConfident delta _ _ _ =>
       forall k, (k < length F)%nat -> first k F -> exp (nth k F 0) / sum_exp F >= real delta -> first k G
   | Inequality a b most less => if less then dot a F + dot b G < real most else dot a F + dot b G <= real most
-  | Fits wrapping => all_fit u wrapping Second n v
+  | Fits wrapping => all_fit u wrapping Second n b
   end.
+(** What it says at the input v of the pair n, whose numbers are counted in units of u. *)
+Definition holds (c : claim) (u : R) (n : net) (v : list R) : Prop :=
+  forall a b, computes u First n a v -> computes u Second n b v ->
+  says_of c u n (result u First n a v) (result u Second n b v) b.
 
 (** * Rows of outputs and obligations about them, which are one more layer *)
 Definition unit_row (i : nat) : list Z := repeat 0%Z i ++ [1%Z].
@@ -93,7 +97,7 @@ Definition obligations_of (g : positive) (n : net) (m : nat) (c : claim) : list 
   end.
 Definition zero : curve := Bent (Fn 0 0 []).
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
-  Layer 1 (map (fun r => Neuron zero None (dense (fst r)) 0 (dense (snd r)) 0) rows).
+  Layer 1 (map (fun r => Neuron zero None (dense (fst r)) 0 (dense (snd r)) 0 None) rows).
 
 Definition sensible (c : claim) : bool :=
   match c with
@@ -175,22 +179,24 @@ Proof.
 Qed.
 
 Section Claim.
-  Variables (g : positive) (n : net) (w : list R).
+  Variables (g : positive) (F' G' : list R) (r' : trace).
   Let u := / IZR (Zpos g).
-  Let F' := post First n w.
-  Let G' := post Second n w.
-  Let F := map (Rmult u) F'.
-  Let G := map (Rmult u) G'.
   Lemma u_pos : 0 < u. Proof. apply Rinv_0_lt_compat, pos_IZR. Qed.
   Lemma u_g : IZR (Zpos g) * u = 1.
   Proof. unfold u. pose proof (pos_IZR g). field. lra. Qed.
   Lemma nth_u i (L : list R) : nth i (map (Rmult u) L) 0 = u * nth i L 0.
   Proof. rewrite <- (Rmult_0_r u) at 1. apply map_nth. Qed.
-  Lemma at_row rows i : at_ (claim_layer rows :: n) 0 i w =
+  (** What rows of a claim are, before the traces of both networks. *)
+  Definition with_rows (rows : list (list Z * list Z)) : trace := map (fun r => (dot (fst r) F', dot (snd r) G')) rows :: r'.
+  Lemma at_row rows i : at_ (with_rows rows) 0 i =
     match nth_error rows i with None => None | Some r => Some (dot (fst r) F', dot (snd r) G') end.
+  Proof. unfold at_, with_rows. cbn [nth_error]. rewrite nth_error_map. destruct (nth_error rows i); reflexivity. Qed.
+  Lemma rows_trace n w rows : traces n r' w -> given First n r' w = F' -> given Second n r' w = G' ->
+    traces (claim_layer rows :: n) (with_rows rows) w.
   Proof.
-    simpl. rewrite nth_error_map. destruct (nth_error rows i); simpl; [| reflexivity].
-    unfold pre, row. cbn [row1 row2]. rewrite !entries_dense. simpl. unfold Rdiv. rewrite !Rplus_0_r, Rinv_1, !Rmult_1_r. reflexivity.
+    intros T E E'. simpl. rewrite E, E'. split; [| exact T]. induction rows as [| r rows IH]; simpl; constructor; [| exact IH].
+    unfold reads, row, bias, blur, off, slack. cbn [row1 row2 bias1 bias2 unknown fst snd]. rewrite !entries_dense.
+    split; (rewrite Rmult_0_l, Rplus_0_r, Rmult_1_l, Rplus_0_r; unfold Rminus; rewrite Rplus_opp_r, Rabs_R0; lra).
   Qed.
   Lemma from_down z r : z <= IZR (down g r) -> u * z <= real r.
   Proof.
@@ -200,14 +206,14 @@ Section Claim.
   Qed.
 
   Lemma ahead_ok m least groups k j : length F' = m -> (k < m)%nat -> (j < m)%nat -> j <> k ->
-    (forall o, In o (ahead g m least groups) -> ~ violated (claim_layer (ahead_rows m groups) :: n) o w) ->
+    (forall o, In o (ahead g m least groups) -> ~ violated o (with_rows (ahead_rows m groups))) ->
     (forall i, (i < m)%nat -> i <> k -> nth k F' 0 - nth i F' 0 >= IZR least) ->
     (forall S, In (k, S) (members m groups) -> weighted_lead k S F' >= IZR (group_least g S)) ->
     nth j G' 0 <= nth k G' 0.
   Proof.
     intros L K J D H P Q0. destruct (Rle_dec (nth j G' 0) (nth k G' 0)) as [| N]; [assumption | exfalso].
     destruct (numbered_in (pairs m) (k, j) (pairs_in m k j K J D)) as [r R].
-    assert (A : forall s a b, In (s, (a, b)) (numbered (pairs m)) -> at_ (claim_layer (ahead_rows m groups) :: n) 0 s w
+    assert (A : forall s a b, In (s, (a, b)) (numbered (pairs m)) -> at_ (with_rows (ahead_rows m groups)) 0 s
       = Some (nth a F' 0 - nth b F' 0, nth a G' 0 - nth b G' 0)).
     { intros s a b I. apply numbered_nth in I. rewrite at_row. unfold ahead_rows.
       rewrite nth_error_app1 by (rewrite map_length; apply nth_error_Some; congruence).
@@ -264,44 +270,53 @@ Proof.
   unfold check. intros H v HV. apply andb_prop in H. destruct H as [M H].
   apply andb_prop in M. destruct M as [M _]. apply andb_prop in M. destruct M as [HW HS].
   destruct (run (problem q) rs [root q]) as [[| x xs] |] eqn:E; try discriminate. clear H.
-  set (w := map (Rmult (IZR (Zpos (grain q)))) v).
-  assert (T := tree_ok _ _ _ _ (well_formed_ordered _ _ HW) E w (region_ok q v HV)). clear E.
-  unfold holds. cbv zeta. rewrite <- (scaled_back (grain q) v). fold w. unfold unit.
+  intros reads1 reads2 RA RB. unfold unit in *.
   assert (U : 0 < / IZR (Zpos (grain q))) by (apply Rinv_0_lt_compat, pos_IZR).
-  rewrite !outputs_scaled by exact U.
-  assert (L : length (post First (pair q) w) = outputs_count q).
-  { unfold outputs_count. destruct HV as [HB _]. apply same_length in HB. rewrite HB.
-    replace (length v) with (length w) by (unfold w; apply map_length).
-    destruct (pair q); simpl; [reflexivity | apply map_length]. }
-  assert (L2 : length (post Second (pair q) w) = outputs_count q).
-  { unfold outputs_count. destruct HV as [HB _]. apply same_length in HB. rewrite HB.
-    replace (length v) with (length w) by (unfold w; apply map_length).
-    destruct (pair q); simpl; [reflexivity | apply map_length]. }
-  unfold problem in T.
+  destruct (joined_ok _ _ _ U reads1 reads2 RA RB) as (TR & EF & EG). rewrite Rinv_inv in TR, EF, EG.
+  set (w := map (Rmult (IZR (Zpos (grain q)))) v) in *.
+  assert (T := fun r => tree_ok _ _ _ _ (well_formed_ordered _ _ HW) E w r (region_ok q v HV)). clear E.
+  set (r' := joined (IZR (Zpos (grain q))) reads1 reads2) in *.
+  set (F' := given First (pair q) r' w) in *. set (G' := given Second (pair q) r' w) in *.
+  assert (BACK : forall X, map (Rmult (/ IZR (Zpos (grain q)))) (map (Rmult (IZR (Zpos (grain q)))) X) = X) by apply scaled_back.
+  pose proof (result_length _ _ _ _ _ RA) as LF. pose proof (result_length _ _ _ _ _ RB) as LG.
+  assert (C : width (length v) (pair q) = outputs_count q).
+  { unfold outputs_count. destruct HV as [HB _]. apply same_length in HB. rewrite HB. reflexivity. }
+  rewrite C in LF, LG.
+  assert (L : length F' = outputs_count q) by (rewrite EF, map_length; exact LF).
+  assert (L2 : length G' = outputs_count q) by (rewrite EG, map_length; exact LG).
+  rewrite <- (BACK (result _ First _ _ _)), <- (BACK (result _ Second _ _ _)), <- EF, <- EG. clear LF LG C.
+  specialize (T (with_rows F' G' r' (rows_of (outputs_count q) (asked_for q)))
+    (rows_trace F' G' r' (pair q) w _ TR eq_refl eq_refl)).
+  assert (FITS : forall wrapping, (forall o, In o (all_leaving wrapping 1 (pair q)) ->
+      ~ violated o (with_rows F' G' r' [])) -> all_fit (/ IZR (Zpos (grain q))) wrapping Second (pair q) reads2).
+  { intros wrapping HN. eapply (all_leaving_ok _ wrapping (with_rows F' G' r' []) v U (pair q) reads1 reads2 1 RA RB); [| exact HN].
+    intros t' i. rewrite Rinv_inv. reflexivity. }
+  clearbody F' G' r'. clear TR EF EG RA RB BACK.
   set (n := pair q) in *. set (g := grain q) in *. set (m := outputs_count q) in *. set (u := / IZR (Zpos g)) in *.
   clearbody n g m. clear HW HV.
   assert (FIRST : forall least groups k, (forall o, In o (ahead g m least groups) ->
-      ~ violated (claim_layer (ahead_rows m groups) :: n) o w) -> (k < m)%nat ->
-      (forall i, (i < m)%nat -> i <> k -> nth k (post First n w) 0 - nth i (post First n w) 0 >= IZR least) ->
-      (forall S, In (k, S) (members m groups) -> weighted_lead k S (post First n w) >= IZR (group_least g S)) ->
-      first k (map (Rmult u) (post Second n w))).
+      ~ violated o (with_rows F' G' r' (ahead_rows m groups))) -> (k < m)%nat ->
+      (forall i, (i < m)%nat -> i <> k -> nth k F' 0 - nth i F' 0 >= IZR least) ->
+      (forall S, In (k, S) (members m groups) -> weighted_lead k S F' >= IZR (group_least g S)) ->
+      first k (map (Rmult u) G')).
   { intros least groups k A K P Q j J. rewrite map_length, L2 in J. rewrite !(nth_u g).
     destruct (Nat.eq_dec j k) as [-> | D]; [lra |].
-    pose proof (ahead_ok g n w m least groups k j L K J D A P Q) as X. fold u. nra. }
-  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers groups | a b most less | wrapping]; simpl in T.
+    pose proof (ahead_ok g F' G' r' m least groups k j L K J D A P Q) as X. fold u. nra. }
+  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers groups | a b most less | wrapping];
+    simpl in T; cbn [says_of].
   - intros i I. destruct (numbered_in outs i I) as [r R]. pose proof (numbered_nth _ _ _ R) as N.
     assert (RL : (r < length outs)%nat) by (apply nth_error_Some; congruence).
-    assert (A : at_ (claim_layer (map (fun i => (unit_row i, unit_row i)) outs) :: n) 0 r w
-      = Some (nth i (post First n w) 0, nth i (post Second n w) 0)).
+    assert (A : at_ (with_rows F' G' r' (map (fun i => (unit_row i, unit_row i)) outs)) 0 r
+      = Some (nth i F' 0, nth i G' 0)).
     { rewrite at_row. rewrite nth_error_map, N. simpl. rewrite !dot_unit. reflexivity. }
-    assert (UP : ~ violated (claim_layer (map (fun i => (unit_row i, unit_row i)) outs) :: n)
-      [Limit 0 r KD true (down g eps) true] w).
+    assert (UP : ~ violated [Limit 0 r KD true (down g eps) true]
+      (with_rows F' G' r' (map (fun i => (unit_row i, unit_row i)) outs))).
     { apply T. apply in_flat_map. exists r. split; [apply in_seq; lia | simpl; auto]. }
-    assert (LO : ~ violated (claim_layer (map (fun i => (unit_row i, unit_row i)) outs) :: n)
-      [Limit 0 r KD false (- down g eps) true] w).
+    assert (LO : ~ violated [Limit 0 r KD false (- down g eps) true]
+      (with_rows F' G' r' (map (fun i => (unit_row i, unit_row i)) outs))).
     { apply T. apply in_flat_map. exists r. split; [apply in_seq; lia | simpl; auto]. }
     rewrite !(nth_u g). fold u.
-    set (x := nth i (post First n w) 0) in *. set (y := nth i (post Second n w) 0) in *.
+    set (x := nth i F' 0) in *. set (y := nth i G' 0) in *.
     assert (X : x - y <= IZR (down g eps)).
     { apply Rnot_lt_le. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl layer_of. simpl neuron_of.
       rewrite A. unfold quantity. simpl. lra. }
@@ -309,18 +324,18 @@ Proof.
     { apply Rnot_lt_le. intros Z0. apply LO. constructor; [| constructor]. unfold meets. simpl layer_of. simpl neuron_of.
       rewrite A. unfold quantity. simpl. rewrite opp_IZR. lra. }
     pose proof (from_down g _ eps (Rle_refl _)) as Z0. fold u in Z0. apply Rabs_le. split; nra.
-  - destruct (signed_rows_ok outs (post First n w) (post Second n w)) as (s & I & S).
+  - destruct (signed_rows_ok outs F' G') as (s & I & S).
     destruct (numbered_in _ _ I) as [r R]. pose proof (numbered_nth _ _ _ R) as N.
     assert (RL : (r < length (signed_rows outs))%nat) by (apply nth_error_Some; congruence).
-    assert (UP : ~ violated (claim_layer (map (fun r => (r, r)) (signed_rows outs)) :: n)
-      [Limit 0 r KD true (down g eps) true] w).
+    assert (UP : ~ violated [Limit 0 r KD true (down g eps) true]
+      (with_rows F' G' r' (map (fun r => (r, r)) (signed_rows outs)))).
     { apply T. apply in_map_iff. exists r. split; [reflexivity | apply in_seq; lia]. }
-    assert (X : sum_abs outs (post First n w) (post Second n w) <= IZR (down g eps)).
+    assert (X : sum_abs outs F' G' <= IZR (down g eps)).
     { apply Rnot_lt_le. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl layer_of. simpl neuron_of.
       rewrite at_row, nth_error_map, N. unfold quantity. simpl. lra. }
     apply from_down in X. fold u in X.
-    replace (sum_abs outs (map (Rmult u) (post First n w)) (map (Rmult u) (post Second n w)))
-      with (u * sum_abs outs (post First n w) (post Second n w)); [exact X |].
+    replace (sum_abs outs (map (Rmult u) F') (map (Rmult u) G'))
+      with (u * sum_abs outs F' G'); [exact X |].
     clear - U. induction outs as [| i outs IH]; simpl; [ring |]. rewrite <- IH, !(nth_u g). fold u.
     rewrite <- Rmult_minus_distr_l, Rabs_mult, (Rabs_pos_eq u) by (left; exact U). ring.
   - intros k K P. rewrite map_length, L in K. apply (FIRST (down g margin) [] k T K).
@@ -336,12 +351,12 @@ Proof.
       pose proof (margins_of_group_ok delta powers [(i, (1%Z, t))] _ k H1 U2 K'
         ltac:(intros x [<- | []]; exact I') P) as Q. simpl in Q. specialize (A i I').
       rewrite !(nth_u g) in Q, A. fold u in Q, A. apply Rle_ge, max_case.
-      * assert (B : 0 <= u * (nth k (post First n w) 0 - nth i (post First n w) 0)) by lra.
+      * assert (B : 0 <= u * (nth k F' 0 - nth i F' 0)) by lra.
         apply (Rmult_le_reg_l u); [exact U |]. rewrite Rmult_0_r. exact B.
       * eapply Rle_trans; [apply (down_ok g t) |]. apply (scaled_le g). fold u. lra.
     + intros S I. apply filter_In in I. destruct I as [I X]. cbn [fst snd] in X. apply andb_prop in X. destruct X as [X V].
       apply in_prod_iff in I. destruct I as [_ I]. rewrite forallb_forall in HG. specialize (HG _ I).
-      assert (J : forall j, In j (map fst S) -> (j < length (map (Rmult u) (post First n w)))%nat).
+      assert (J : forall j, In j (map fst S) -> (j < length (map (Rmult u) F'))%nat).
       { intros j J. rewrite map_length, L. rewrite forallb_forall in V. apply Nat.ltb_lt, V, J. }
       pose proof (margins_of_group_ok delta powers S _ k HG X K' J P) as Q.
       apply Rle_ge. eapply Rle_trans; [apply group_least_ok |].
@@ -353,8 +368,19 @@ Proof.
     { intros z Z0. eapply Rlt_le_trans; [apply (Rmult_lt_compat_l u _ _ U Z0) | apply S; lra]. }
     rewrite <- Rmult_plus_distr_l. destruct less.
     + apply S'. apply Rnot_le_lt. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl.
-      unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
+      unfold quantity. simpl. rewrite dot_opp. lra.
     + apply S. apply Rnot_lt_le. intros Z0. apply UP. constructor; [| constructor]. unfold meets. simpl.
-      unfold quantity, pre, row, bias. simpl. rewrite !app_nil_r, dot_opp. lra.
-  - exact (all_leaving_ok u wrapping (claim_layer [] :: n) w U n 1 (fun _ _ => eq_refl) T).
+      unfold quantity. simpl. rewrite dot_opp. lra.
+  - exact (FITS wrapping T).
+Qed.
+
+(** Where nothing is unknown, [outputs] is what the networks compute. *)
+Corollary check_exact_ok q rs : check q rs = true -> forall v, inputs_in q v ->
+  says_of (asked_for q) (unit q) (pair q) (outputs (unit q) First (pair q) v) (outputs (unit q) Second (pair q) v)
+    (arguments (unit q) Second (pair q) v).
+Proof.
+  intros H v HV. assert (U : 0 <= unit q) by (left; apply Rinv_0_lt_compat, pos_IZR).
+  destruct (computes_exactly (unit q) First (pair q) v U) as [CA <-].
+  destruct (computes_exactly (unit q) Second (pair q) v U) as [CB <-].
+  exact (check_ok q rs H v HV _ _ CA CB).
 Qed.

@@ -1,9 +1,13 @@
 (** Pairs of networks in step: layers of neurons, each with a row and a bias in either network and one function.
 
     A network with rational weights is written with integers: all weights of a layer over one denominator, and biases,
-    kinks and shifts over that and in units u = 1 / grain besides. [outputs u s n v] is what network s of the pair n
-    computes at the real input v. The kernel calculates in multiples of u: [post s n w] is the same with u = 1, and
-    [outputs_scaled] says that outputs u s n (u w) = u post s n w. *)
+    kinks and shifts over that and in units u = 1 / grain besides. Of a neuron it may be known only up to an error what
+    its function reads: then two numbers say how large the error may be, one for its row, times the largest of what the
+    row reads, and one for its bias. So the pair is a set of networks. [computes u s n a v]: the numbers a may be what the
+    functions of network s read at the real input v; [result u s n a v] is what comes out. Where there are no errors this
+    is [outputs u s n v] alone ([computes_exactly]); networks whose weights are near those of n run so too ([near_weights]).
+
+    The kernel calculates in multiples of u, with both networks side by side: [traces n r w] and [given s n r w]. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
 From Kernel Require Import Functions Levels.
 Import ListNotations.
@@ -87,17 +91,39 @@ Proof. unfold entries, dense. simpl. apply app_nil_r. Qed.
 
 (** * Pairs of networks, layers from the last to the first *)
 Inductive side := First | Second.
+(** What is unknown of a row in the sum of its weights' sizes, and of a bias, in either network. *)
+Record spread := Spread { off1 : N; slack1 : N; off2 : N; slack2 : N }.
 Record neuron := Neuron {
   function : curve; other : option curve;      (* of the first network; of the second, if it is not the same one *)
-  row1 : runs; bias1 : Z; row2 : runs; bias2 : Z }.
+  row1 : runs; bias1 : Z; row2 : runs; bias2 : Z; unknown : option spread }.
 Definition curve_of (s : side) (k : neuron) : curve :=
   match s, other k with Second, Some c => c | _, _ => function k end.
 Definition row (s : side) (k : neuron) := entries match s with First => row1 k | Second => row2 k end.
 Definition bias (s : side) (k : neuron) := match s with First => bias1 k | Second => bias2 k end.
+Definition off (s : side) (k : neuron) : Z :=
+  match unknown k with None => 0%Z | Some e => Z.of_N match s with First => off1 e | Second => off2 e end end.
+Definition slack (s : side) (k : neuron) : Z :=
+  match unknown k with None => 0%Z | Some e => Z.of_N match s with First => slack1 e | Second => slack2 e end end.
 Record layer := Layer { denominator : positive; neurons : list neuron }.
 Definition net := list layer.
 
-(** What the networks compute: the meaning of all statements rests on these two definitions and [curve_value], [dot]. *)
+(** What the networks compute: the meaning of all statements rests on these definitions and [curve_value], [dot]. *)
+Fixpoint largest (X : list R) : R := match X with [] => 0 | x :: X' => Rmax (Rabs x) (largest X') end.
+(** Whether a function may read z where its row reads X. *)
+Definition near (u : R) (s : side) (d : positive) (k : neuron) (X : list R) (z : R) : Prop :=
+  Rabs (IZR (Zpos d) * z - (dot (row s k) X + IZR (bias s k) * u)) <= IZR (off s k) * largest X + IZR (slack s k) * u.
+Fixpoint results (u : R) (s : side) (ks : list neuron) (a : list R) : list R :=
+  match ks, a with k :: ks', z :: a' => curve_value u (curve_of s k) z :: results u s ks' a' | _, _ => [] end.
+Definition result (u : R) (s : side) (n : net) (a : list (list R)) (v : list R) : list R :=
+  match n, a with l :: _, z :: _ => results u s (neurons l) z | _, _ => v end.
+Fixpoint computes (u : R) (s : side) (n : net) (a : list (list R)) (v : list R) : Prop :=
+  match n, a with
+  | [], [] => True
+  | l :: n', z :: a' => Forall2 (fun k => near u s (denominator l) k (result u s n' a' v)) (neurons l) z /\ computes u s n' a' v
+  | _, _ => False
+  end.
+
+(** Without errors. *)
 Definition argument (u : R) (s : side) (d : positive) (k : neuron) (X : list R) : R :=
   (dot (row s k) X + IZR (bias s k) * u) / IZR (Zpos d).
 Fixpoint outputs (u : R) (s : side) (n : net) (v : list R) : list R :=
@@ -105,24 +131,163 @@ Fixpoint outputs (u : R) (s : side) (n : net) (v : list R) : list R :=
   | [] => v
   | l :: n' => map (fun k => curve_value u (curve_of s k) (argument u s (denominator l) k (outputs u s n' v))) (neurons l)
   end.
-
-(** The same in multiples of u. *)
-Definition pre (s : side) (d : positive) (k : neuron) (X : list R) : R :=
-  (dot (row s k) X + IZR (bias s k)) / IZR (Zpos d).
-Fixpoint post (s : side) (n : net) (w : list R) : list R :=
+Fixpoint arguments (u : R) (s : side) (n : net) (v : list R) : list (list R) :=
   match n with
-  | [] => w
-  | l :: n' => map (fun k => cR (curve_of s k) (pre s (denominator l) k (post s n' w))) (neurons l)
+  | [] => []
+  | l :: n' => map (fun k => argument u s (denominator l) k (outputs u s n' v)) (neurons l) :: arguments u s n' v
   end.
 
 Lemma pos_IZR d : 0 < IZR (Zpos d).
 Proof. apply IZR_lt. lia. Qed.
+Lemma largest_pos X : 0 <= largest X.
+Proof. induction X; simpl; [lra |]. eapply Rle_trans; [exact IHX | apply Rmax_r]. Qed.
+Lemma off_pos s k : 0 <= IZR (off s k).
+Proof. apply IZR_le. unfold off. destruct (unknown k); [| lia]. destruct s; apply N2Z.is_nonneg. Qed.
+Lemma slack_pos s k : 0 <= IZR (slack s k).
+Proof. apply IZR_le. unfold slack. destruct (unknown k); [| lia]. destruct s; apply N2Z.is_nonneg. Qed.
 
-Theorem outputs_scaled u s n w : 0 < u -> outputs u s n (map (Rmult u) w) = map (Rmult u) (post s n w).
+Lemma results_exactly u s (ks : list neuron) (h : neuron -> R) :
+  results u s ks (map h ks) = map (fun k => curve_value u (curve_of s k) (h k)) ks.
+Proof. induction ks; simpl; congruence. Qed.
+Theorem computes_exactly u s n v : 0 <= u ->
+  computes u s n (arguments u s n v) v /\ result u s n (arguments u s n v) v = outputs u s n v.
 Proof.
-  intros U. induction n as [| l n IH]; [reflexivity |]. simpl. rewrite IH, map_map. apply map_ext. intros k.
-  rewrite <- curve_value_scaled by exact U. f_equal. unfold argument, pre. rewrite dot_scaled.
-  pose proof (pos_IZR (denominator l)). field. lra.
+  intros U. induction n as [| l n [IH E]]; [simpl; auto |]. cbn [computes arguments result outputs]. rewrite E.
+  split; [split; [| exact IH] |].
+  - induction (neurons l) as [| k ks IHk]; simpl; constructor; auto. unfold near, argument.
+    set (z := dot _ _ + _). pose proof (pos_IZR (denominator l)).
+    replace (IZR (Zpos (denominator l)) * (z / IZR (Zpos (denominator l))) - z) with 0 by (field; lra). rewrite Rabs_R0.
+    pose proof (off_pos s k). pose proof (slack_pos s k). pose proof (largest_pos (outputs u s n v)). nra.
+  - apply results_exactly.
+Qed.
+
+(** Real weights whose distances from those of the row add up to what is unknown of it at most, and a bias alike. *)
+Fixpoint product (p v : list R) : R := match p, v with a :: p', x :: v' => a * x + product p' v' | _, _ => 0 end.
+Definition sizes (q : list R) : R := fold_right (fun b t => Rabs b + t) 0 q.
+Fixpoint apart (p : list Z) (q : list R) : R :=
+  match p, q with
+  | [], _ => sizes q
+  | _, [] => sizes (map IZR p)
+  | a :: p', b :: q' => Rabs (b - IZR a) + apart p' q'
+  end.
+Lemma sizes_pos q : 0 <= sizes q.
+Proof. induction q as [| b q IH]; simpl; [lra | pose proof (Rabs_pos b); lra]. Qed.
+Lemma product_far q X : Rabs (product q X) <= sizes q * largest X.
+Proof.
+  revert X. induction q as [| b q IH]; intros [| x X]; simpl; rewrite ?Rabs_R0; try lra.
+  pose proof (Rabs_triang (b * x) (product q X)) as T. rewrite Rabs_mult in T. specialize (IH X).
+  pose proof (Rmax_l (Rabs x) (largest X)). pose proof (Rmax_r (Rabs x) (largest X)). pose proof (Rabs_pos b).
+  pose proof (sizes_pos q). nra.
+Qed.
+Lemma apart_ok p : forall q X, Rabs (product q X - dot p X) <= apart p q * largest X.
+Proof.
+  assert (Z0 : forall p, apart p [] = sizes (map IZR p)) by (intros []; reflexivity).
+  assert (P : forall p q, 0 <= apart p q).
+  { clear. induction p as [| a p IH]; intros [| b q]; cbn [apart].
+    - apply sizes_pos.
+    - apply sizes_pos.
+    - apply sizes_pos.
+    - specialize (IH q). pose proof (Rabs_pos (b - IZR a)). lra. }
+  induction p as [| a p IH]; intros q X.
+  - simpl apart. rewrite dot_none, Rminus_0_r. apply product_far.
+  - destruct q as [| b q].
+    + rewrite Z0. cbn [product]. rewrite Rminus_0_l, Rabs_Ropp.
+      assert (E : forall p X, dot p X = product (map IZR p) X).
+      { clear. induction p as [| a p IH]; intros [| x X]; simpl; try reflexivity. rewrite IH. reflexivity. }
+      rewrite E. apply product_far.
+    + destruct X as [| x X]; [simpl; rewrite Rminus_0_r, Rabs_R0, Rmult_0_r; lra |]. cbn [product dot apart largest].
+      replace (b * x + product q X - (IZR a * x + dot p X)) with ((b - IZR a) * x + (product q X - dot p X)) by ring.
+      eapply Rle_trans; [apply Rabs_triang |]. rewrite Rabs_mult. specialize (IH q X). specialize (P p q).
+      pose proof (Rmax_l (Rabs x) (largest X)). pose proof (Rmax_r (Rabs x) (largest X)). pose proof (Rabs_pos (b - IZR a)).
+      pose proof (largest_pos X). nra.
+Qed.
+Theorem near_weights u s d k X p c : 0 <= u -> apart (row s k) p <= IZR (off s k) -> Rabs (c - IZR (bias s k)) <= IZR (slack s k) ->
+  near u s d k X ((product p X + c * u) / IZR (Zpos d)).
+Proof.
+  intros U P C. unfold near. pose proof (pos_IZR d).
+  replace (IZR (Zpos d) * ((product p X + c * u) / IZR (Zpos d)) - (dot (row s k) X + IZR (bias s k) * u))
+    with (product p X - dot (row s k) X + (c - IZR (bias s k)) * u) by (field; lra).
+  eapply Rle_trans; [apply Rabs_triang |]. rewrite Rabs_mult, (Rabs_pos_eq u) by exact U.
+  pose proof (apart_ok (row s k) p X). pose proof (largest_pos X). nra.
+Qed.
+
+(** * Both side by side, in multiples of u *)
+Definition trace := list (list (R * R)).
+Definition part (s : side) (z : R * R) : R := match s with First => fst z | Second => snd z end.
+Fixpoint values (s : side) (ks : list neuron) (z : list (R * R)) : list R :=
+  match ks, z with k :: ks', a :: z' => cR (curve_of s k) (part s a) :: values s ks' z' | _, _ => [] end.
+Definition given (s : side) (n : net) (r : trace) (w : list R) : list R :=
+  match n, r with l :: _, z :: _ => values s (neurons l) z | _, _ => w end.
+(** How far d z may be from what a row without error gives, where this reads numbers of sizes up to m. *)
+Definition blur (s : side) (k : neuron) (m : R) : R := IZR (off s k) * m + IZR (slack s k).
+Definition reads (d : positive) (k : neuron) (X Y : list R) (m m' : R) (z : R * R) : Prop :=
+  Rabs (IZR (Zpos d) * fst z - (dot (row First k) X + IZR (bias First k))) <= blur First k m
+  /\ Rabs (IZR (Zpos d) * snd z - (dot (row Second k) Y + IZR (bias Second k))) <= blur Second k m'.
+Fixpoint traces (n : net) (r : trace) (w : list R) : Prop :=
+  match n, r with
+  | [], [] => True
+  | l :: n', z :: r' =>
+      let X := given First n' r' w in
+      let Y := given Second n' r' w in
+      Forall2 (fun k => reads (denominator l) k X Y (largest X) (largest Y)) (neurons l) z /\ traces n' r' w
+  | _, _ => False
+  end.
+Lemma traces_length w : forall n r, traces n r w -> length r = length n.
+Proof. induction n; intros [| z r] T; simpl in *; try tauto. f_equal. apply IHn, T. Qed.
+Lemma reads_more d k X Y m m' M z : m <= M -> m' <= M -> reads d k X Y m m' z -> reads d k X Y M M z.
+Proof.
+  unfold reads, blur. intros H H' [A B]. pose proof (off_pos First k). pose proof (off_pos Second k). split; nra.
+Qed.
+
+(** From runs of both networks, in units of u, to a trace in multiples. *)
+Definition joined (g : R) (a b : list (list R)) : trace :=
+  map (fun ab => combine (map (Rmult g) (fst ab)) (map (Rmult g) (snd ab))) (combine a b).
+Lemma largest_scaled g X : 0 < g -> largest (map (Rmult g) X) = g * largest X.
+Proof.
+  intros G. induction X as [| x X IH]; simpl; [ring |]. rewrite IH, Rabs_mult, (Rabs_pos_eq g), RmaxRmult by lra. reflexivity.
+Qed.
+Lemma results_scaled u s ks : 0 < u -> forall (x y : list R), length x = length y -> length ks = length x ->
+  values s ks (combine (map (Rmult (/ u)) x) (map (Rmult (/ u)) y))
+    = map (Rmult (/ u)) (results u s ks (match s with First => x | Second => y end)).
+Proof.
+  intros U. induction ks as [| k ks IH]; intros [| x X] [| y Y] L L'; try discriminate; [destruct s; reflexivity |]. simpl in L, L'.
+  cbn [map combine values].
+  assert (E : forall z, cR (curve_of s k) (/ u * z) = / u * curve_value u (curve_of s k) z).
+  { intros z. replace z with (u * (/ u * z)) at 2 by (field; lra). rewrite curve_value_scaled by exact U. field. lra. }
+  destruct s; cbn [results map part fst snd]; rewrite E, IH by lia; reflexivity.
+Qed.
+Lemma computes_lengths u s n v : forall a, computes u s n a v -> Forall2 (fun l z => length (neurons l) = length z) n a.
+Proof.
+  induction n as [| l n IH]; intros [| z a] H; simpl in H; try tauto; constructor; [| apply IH, H].
+  destruct H as [H _]. induction H; simpl; congruence.
+Qed.
+Theorem joined_ok u n v : 0 < u -> forall a b, computes u First n a v -> computes u Second n b v ->
+  traces n (joined (/ u) a b) (map (Rmult (/ u)) v)
+  /\ given First n (joined (/ u) a b) (map (Rmult (/ u)) v) = map (Rmult (/ u)) (result u First n a v)
+  /\ given Second n (joined (/ u) a b) (map (Rmult (/ u)) v) = map (Rmult (/ u)) (result u Second n b v).
+Proof.
+  intros U. assert (G : 0 < / u) by (apply Rinv_0_lt_compat, U).
+  induction n as [| l n IH]; intros a b HA HB; destruct a as [| x a], b as [| y b]; simpl in HA, HB; try contradiction; [simpl; auto |].
+  destruct HA as [HA RA], HB as [HB RB]. destruct (IH a b RA RB) as (T & E1 & E2). clear IH.
+  assert (LX : length (neurons l) = length x) by (clear - HA; induction HA; simpl; congruence).
+  assert (LY : length (neurons l) = length y) by (clear - HB; induction HB; simpl; congruence).
+  unfold joined. cbn [combine map fst snd traces given result]. fold (joined (/ u) a b). rewrite E1, E2.
+  split; [split; [| exact T] |].
+  - clear - HA HB U G. revert y HB. induction HA as [| k z ks x HZ HA IH]; intros y HB; inversion HB; subst; [constructor |].
+    cbn [map combine]. constructor; [| apply IH; assumption]. unfold reads, near, blur in *. cbn [fst snd].
+    assert (S : forall s z X, Rabs (IZR (Zpos (denominator l)) * z - (dot (row s k) X + IZR (bias s k) * u))
+        <= IZR (off s k) * largest X + IZR (slack s k) * u ->
+      Rabs (IZR (Zpos (denominator l)) * (/ u * z) - (dot (row s k) (map (Rmult (/ u)) X) + IZR (bias s k)))
+        <= IZR (off s k) * largest (map (Rmult (/ u)) X) + IZR (slack s k)).
+    { intros s t X H. rewrite dot_scaled, largest_scaled by exact G.
+      replace (IZR (Zpos (denominator l)) * (/ u * t) - (/ u * dot (row s k) X + IZR (bias s k)))
+        with (/ u * (IZR (Zpos (denominator l)) * t - (dot (row s k) X + IZR (bias s k) * u))) by (field; lra).
+      rewrite Rabs_mult, (Rabs_pos_eq (/ u)) by lra.
+      replace (IZR (off s k) * (/ u * largest X) + IZR (slack s k)) with (/ u * (IZR (off s k) * largest X + IZR (slack s k) * u))
+        by (field; lra).
+      apply Rmult_le_compat_l; lra. }
+    split; apply S; assumption.
+  - split; [exact (results_scaled u First _ U x y ltac:(lia) LX) | exact (results_scaled u Second _ U x y ltac:(lia) LX)].
 Qed.
 
 (** * Well-formed: no row is longer than what it reads, functions have their kinks in order. *)
@@ -141,5 +306,7 @@ Proof.
   apply Forall_forall. intros k K. rewrite forallb_forall in A. specialize (A k K).
   unfold fits in A. apply andb_prop in A. destruct A as [A A2]. apply andb_prop in A. tauto.
 Qed.
-Lemma outputs_length u s n v : length (outputs u s n v) = width (length v) n.
-Proof. destruct n; simpl; [reflexivity | apply map_length]. Qed.
+Lemma result_length u s n a v : computes u s n a v -> length (result u s n a v) = width (length v) n.
+Proof.
+  destruct n as [| l n], a as [| z a]; simpl; try tauto. intros [H _]. induction H; simpl; congruence.
+Qed.

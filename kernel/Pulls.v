@@ -1,52 +1,11 @@
 (** Backward bounds: a functional is pulled through all layers, down to the region of inputs.
 
     [pull_ok]: what is asked about (the wishes), plus p X + q Y of the last layer, times the product of all denominators,
-    is at least the number that [pull] calculates, at every input of the region where the known bounds hold. *)
+    is at least the number that [pull] calculates, of every trace from the region of which the known bounds hold. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
-From Kernel Require Import Functions Networks Bounds Relaxation.
+From Kernel Require Import Functions Networks Bounds Relaxation Regions.
 Import ListNotations.
 Open Scope R_scope.
-
-(** * The region: a box and constraints A w <= b, in multiples of the unit *)
-Definition box := list (Z * Z).
-Definition constraint := (list Z * Z)%type.
-Record region := Region { sides : box; constraints : list constraint }.
-Definition in_box (B : box) (w : list R) : Prop := Forall2 (fun b x => IZR (fst b) <= x <= IZR (snd b)) B w.
-Definition in_region (B : region) (w : list R) : Prop :=
-  in_box (sides B) w /\ Forall (fun c => dot (fst c) w <= IZR (snd c)) (constraints B).
-
-Fixpoint low_box (B : box) (p : list Z) : Z :=
-  match B, p with
-  | (l, u) :: B', a :: p' => (Z.min (a * l) (a * u) + low_box B' p')%Z
-  | _, _ => 0%Z
-  end.
-(** With multipliers of constraints, of which the sizes count: p w >= (p + m A) w - m b for m >= 0. *)
-Fixpoint low_region (B : box) (cs : list constraint) (h : list hint) (p : list Z) : Z :=
-  match cs, h with
-  | (r, b) :: cs', m :: h' =>
-      (low_region B cs' h' (add_times (Z.abs (link m)) r p) - Z.abs (link m) * b)%Z
-  | _, _ => low_box B p
-  end.
-
-Lemma line_ends (c l u v : R) : l <= v <= u -> c * v >= c * l \/ c * v >= c * u.
-Proof. intros. destruct (Rle_dec 0 c); [left | right]; nra. Qed.
-Lemma low_box_ok B : forall w p, in_box B w -> dot p w >= IZR (low_box B p).
-Proof.
-  induction B as [| [l u] B IH]; intros w p HB; inversion HB; subst.
-  - rewrite dot_nil. simpl. lra.
-  - destruct p as [| a p]; simpl; [lra |]. rewrite plus_IZR. specialize (IH _ p H3). simpl in H1.
-    destruct (line_ends (IZR a) (IZR l) (IZR u) y H1) as [G | G].
-    + pose proof (min_l (a * l) (a * u)) as Q. rewrite mult_IZR in Q. lra.
-    + pose proof (min_r (a * l) (a * u)) as Q. rewrite (mult_IZR a u) in Q. lra.
-Qed.
-Lemma low_region_ok B w : in_box B w -> forall cs h p, Forall (fun c => dot (fst c) w <= IZR (snd c)) cs ->
-  dot p w >= IZR (low_region B cs h p).
-Proof.
-  intros HB. induction cs as [| [r b] cs IH]; intros h p HC; [apply low_box_ok, HB |].
-  destruct h as [| m h]; [apply low_box_ok, HB |]. inversion HC as [| ? ? C1 C2]; subst. simpl in *.
-  specialize (IH h (add_times (Z.abs (link m)) r p) C2). rewrite dot_add_times in IH. rewrite minus_IZR, mult_IZR.
-  assert (0 <= IZR (Z.abs (link m))) by (apply IZR_le; lia). nra.
-Qed.
 
 (** * Pulls *)
 Definition hints := list (Z * list hint).      (* per layer a scale and hints; behind them multipliers of constraints *)
@@ -67,18 +26,17 @@ Fixpoint pull (n : net) (B : region) (K : known) (H : hints) (O : wishes) (p q :
         let '(low, below) := pull n' B (tl K) (tl H) (tl O) [] [] in
         (scale H * low, Zpos (denominator l) * below)%Z
       else
-        let '(c, cb, p', q') := relax (scale H) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
+        let '(c, cb, p', q') :=
+          relax (scale H) (reach l n' B (tl K)) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
         let '(low, below) := pull n' B (tl K) (tl H) (tl O) p' q' in
         let all := (Zpos (denominator l) * below)%Z in
         (c * all + scale H * (cb * below + low), all)%Z
   end.
 
-Fixpoint asked (n : net) (O : wishes) (H : hints) (w : list R) : R :=
+Fixpoint asked (n : net) (O : wishes) (H : hints) (r : trace) (w : list R) : R :=
   match n with
   | [] => dot (map fst (hd [] O)) w
-  | l :: n' =>
-      IZR (scale H) * (wished (hd [] O) (denominator l) (neurons l) (post First n' w) (post Second n' w)
-                       + asked n' (tl O) (tl H) w / IZR (Zpos (denominator l)))
+  | l :: n' => IZR (scale H) * (wished (hd [] O) (hd [] r) + asked n' (tl O) (tl H) (tl r) w / IZR (Zpos (denominator l)))
   end.
 
 Lemma total_pos n : (0 < total n)%Z.
@@ -88,43 +46,46 @@ Proof.
   induction n as [| l n IH]; intros B K H O p q; [reflexivity |]. cbn [pull total].
   destruct (idle _ _ _ _).
   - specialize (IH B (tl K) (tl H) (tl O) [] []). destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
-  - destruct (relax _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
+  - destruct (relax _ _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
     destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
 Qed.
 Lemma scale_nonneg H : 0 <= IZR (scale H).
 Proof. apply IZR_le. destruct H as [| [m ?] ?]; simpl; lia. Qed.
 
-Theorem pull_ok : forall n B w, Forall ordered n -> in_region B w -> forall K H O p q, inside n K w ->
-  (asked n O H w + dot p (post First n w) + dot q (post Second n w)) * IZR (total n) >= IZR (fst (pull n B K H O p q)).
+Theorem pull_ok : forall n B w, Forall ordered n -> in_region B w -> forall K H O p q r, traces n r w -> inside K r ->
+  (asked n O H r w + dot p (given First n r w) + dot q (given Second n r w)) * IZR (total n) >= IZR (fst (pull n B K H O p q)).
 Proof.
-  induction n as [| l n IH]; intros B w HF HB K H O p q HI.
-  - destruct HB as [HB HC]. cbn [asked post total pull fst].
+  induction n as [| l n IH]; intros B w HF HB K H O p q r HT HI.
+  - destruct HB as [HB HC]. cbn [asked total pull fst].
+    assert (N : forall s, given s [] r w = w) by reflexivity. rewrite !N.
     pose proof (low_region_ok _ w HB (constraints B) (hints_here H)
       (add_times 1 (map fst (hd [] O)) (add_times 1 p q)) HC) as G.
     rewrite !dot_add_times in G. rewrite ?Rmult_1_l in G. lra.
-  - destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI]. inversion HF as [| ? ? HO HF']; subst.
+  - destruct r as [| z r]; [destruct HT |]. cbn [traces] in HT. destruct HT as [HR HT].
+    inversion HI as [| bs ? K' ? HW HI']; subst. inversion HF as [| ? ? HO HF']; subst.
     pose proof (scale_nonneg H) as HM. pose proof (pos_IZR (denominator l)) as HD.
-    pose proof (total_pos n) as HT. apply IZR_lt in HT.
-    cbn [pull asked hd tl total post]. destruct (idle _ _ _ _) eqn:E.
-    + specialize (IH B w HF' HB K (tl H) (tl O) [] [] HI).
-      destruct (pull n B K (tl H) (tl O) [] []) as [low below]. cbn [fst snd] in *. rewrite !dot_none in IH.
+    pose proof (total_pos n) as HP. apply IZR_lt in HP.
+    cbn [pull asked hd tl total given]. destruct (idle _ _ _ _) eqn:E.
+    + specialize (IH B w HF' HB K' (tl H) (tl O) [] [] r HT HI').
+      destruct (pull n B K' (tl H) (tl O) [] []) as [low below]. cbn [fst snd] in *. rewrite !dot_none in IH.
       assert (p = [] /\ q = [] /\ hd [] O = []) as (-> & -> & ->)
         by (destruct (hints_here H), (hd [] O), p, q; try discriminate; auto).
       rewrite wished_nil, !mult_IZR, !dot_none.
-      replace ((IZR (scale H) * (0 + asked n (tl O) (tl H) w / IZR (Zpos (denominator l))) + 0 + 0)
+      replace ((IZR (scale H) * (0 + asked n (tl O) (tl H) r w / IZR (Zpos (denominator l))) + 0 + 0)
         * (IZR (Zpos (denominator l)) * IZR (total n)))
-        with (IZR (scale H) * ((asked n (tl O) (tl H) w + 0 + 0) * IZR (total n))) by (field; lra).
+        with (IZR (scale H) * ((asked n (tl O) (tl H) r w + 0 + 0) * IZR (total n))) by (field; lra).
       nra.
-    + destruct (relax (scale H) (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
-      pose proof (relax_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ HO HW R) as G.
-      specialize (IH B w HF' HB K (tl H) (tl O) p' q' HI).
-      pose proof (pull_total n B K (tl H) (tl O) p' q') as T.
-      destruct (pull n B K (tl H) (tl O) p' q') as [low below]. cbn [fst snd] in *. subst below.
+    + pose proof (reach_ok l n B K' r w z HF' HB HT HI' HR) as HN. cbv zeta in HN.
+      destruct (relax (scale H) (reach l n B K') (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
+      pose proof (relax_ok _ _ _ _ _ HM _ _ _ _ _ _ _ _ _ _ _ HO HN HW R) as G.
+      specialize (IH B w HF' HB K' (tl H) (tl O) p' q' r HT HI').
+      pose proof (pull_total n B K' (tl H) (tl O) p' q') as T.
+      destruct (pull n B K' (tl H) (tl O) p' q') as [low below]. cbn [fst snd] in *. subst below.
       rewrite plus_IZR, !mult_IZR, plus_IZR, mult_IZR.
       set (D := IZR (Zpos (denominator l))) in *. set (T := IZR (total n)) in *. set (M := IZR (scale H)) in *.
-      set (A := asked n (tl O) (tl H) w) in *. set (P := dot p' (post First n w)) in *.
-      set (Q := dot q' (post Second n w)) in *.
-      set (F := wished _ _ _ _ _) in *.
+      set (A := asked n (tl O) (tl H) r w) in *. set (P := dot p' (given First n r w)) in *.
+      set (Q := dot q' (given Second n r w)) in *.
+      set (F := wished _ _) in *.
       match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (S := u) in *; set (V := v) in * end.
       assert (X : (M * (F + A / D) + S + V) * (D * T) = (S + V + M * F) * D * T + M * (A * T)) by (field; lra).
       assert (Y : (IZR c + M * ((IZR cb + P + Q) / D)) * D * T = IZR c * (D * T) + M * ((IZR cb + P + Q) * T))
@@ -135,9 +96,9 @@ Proof.
 Qed.
 
 (** * Interval arithmetic: the same without hints *)
-Lemma asked_nil n : forall w H, asked n [] H w = 0.
+Lemma asked_nil n w : forall r H, asked n [] H r w = 0.
 Proof.
-  induction n as [| l n IH]; intros w H; cbn [asked hd tl]; [reflexivity |]. rewrite wished_nil, IH.
+  induction n as [| l n IH]; intros r H; cbn [asked hd tl]; [reflexivity |]. rewrite wished_nil, IH.
   pose proof (pos_IZR (denominator l)). field. lra.
 Qed.
 Definition floor_div (a b : Z) : Z := (a / b)%Z.
@@ -146,62 +107,78 @@ Proof.
   intros P H. unfold floor_div. pose proof (Z.mul_div_le L D P) as G. apply IZR_le in G. rewrite mult_IZR in G.
   apply IZR_lt in P. nra.
 Qed.
-Definition interval (n : net) (B : region) (K : known) (d : positive) (k : neuron) : bounds :=
+(** Of one neuron of a layer whose rows read numbers of sizes up to m. *)
+Definition interval (n : net) (B : region) (K : known) (m : Z) (d : positive) (k : neuron) : bounds :=
   let low p q c :=
     let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all) in
   let o := map Z.opp in
-  (Bounds (low (row First k) [] (bias1 k)) (- low (o (row First k)) [] (- bias1 k))
-          (low [] (row Second k) (bias2 k)) (- low [] (o (row Second k)) (- bias2 k))
-          (low (row First k) (o (row Second k)) (bias1 k - bias2 k)) (- low (o (row First k)) (row Second k) (bias2 k - bias1 k)))%Z.
-Lemma interval_ok n B K d k w : Forall ordered n -> in_region B w -> inside n K w ->
-  within (interval n B K d k) (pre First d k (post First n w)) (pre Second d k (post Second n w)).
+  let e := (off First k * m + slack First k)%Z in
+  let e' := (off Second k * m + slack Second k)%Z in
+  (Bounds (low (row First k) [] (bias1 k - e)) (- low (o (row First k)) [] (- bias1 k - e))
+          (low [] (row Second k) (bias2 k - e')) (- low [] (o (row Second k)) (- bias2 k - e'))
+          (low (row First k) (o (row Second k)) (bias1 k - bias2 k - (e + e')))
+          (- low (o (row First k)) (row Second k) (bias2 k - bias1 k - (e + e'))))%Z.
+Lemma between x e : Rabs x <= e -> - e <= x <= e.
+Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
+Lemma interval_ok n B K r m d k w z : Forall ordered n -> in_region B w -> traces n r w -> inside K r ->
+  reads d k (given First n r w) (given Second n r w) (IZR m) (IZR m) z -> within (interval n B K m d k) (fst z) (snd z).
 Proof.
-  intros HF HB HI.
-  assert (L : forall p q c, (dot p (post First n w) + dot q (post Second n w) + IZR c) / IZR (Zpos d) >=
-    IZR (let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all))).
-  { intros p q c. pose proof (pull_ok n B w HF HB K [] [] p q HI) as P.
-    pose proof (pull_total n B K [] [] p q) as T. destruct (pull n B K [] [] p q) as [v all]. cbn [fst snd] in *. subst all.
-    rewrite asked_nil in P. pose proof (total_pos n) as HT. apply floor_div_ok; [lia |].
-    rewrite plus_IZR, !mult_IZR. pose proof (pos_IZR d).
-    replace ((dot p (post First n w) + dot q (post Second n w) + IZR c) / IZR (Zpos d) * (IZR (Zpos d) * IZR (total n)))
-      with ((0 + dot p (post First n w) + dot q (post Second n w)) * IZR (total n) + IZR c * IZR (total n))
-      by (field; lra).
-    lra. }
-  pose proof (pos_IZR d) as HD. unfold interval, within, pre, bias. simpl. rewrite !opp_IZR.
-  pose proof (L (row First k) [] (bias1 k)) as A1. pose proof (L (map Z.opp (row First k)) [] (- bias1 k)%Z) as A2.
-  pose proof (L [] (row Second k) (bias2 k)) as B1. pose proof (L [] (map Z.opp (row Second k)) (- bias2 k)%Z) as B2.
-  pose proof (L (row First k) (map Z.opp (row Second k)) (bias1 k - bias2 k)%Z) as D1.
-  pose proof (L (map Z.opp (row First k)) (row Second k) (bias2 k - bias1 k)%Z) as D2.
-  rewrite ?dot_opp, ?opp_IZR, ?minus_IZR in *. simpl in *.
-  set (X := dot (row First k) _) in *. set (Y := dot (row Second k) _) in *.
-  unfold Rdiv in *. set (I := / IZR (Zpos d)) in *.
+  intros HF HB HT HI [NX NY]. pose proof (pos_IZR d) as HD.
+  assert (L : forall p q c v, dot p (given First n r w) + dot q (given Second n r w) + IZR c <= IZR (Zpos d) * v ->
+    v >= IZR (let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all))).
+  { intros p q c v V. pose proof (pull_ok n B w HF HB K [] [] p q r HT HI) as P.
+    pose proof (pull_total n B K [] [] p q) as T. destruct (pull n B K [] [] p q) as [low all]. cbn [fst snd] in *. subst all.
+    rewrite asked_nil in P. pose proof (total_pos n) as HP. apply floor_div_ok; [lia |].
+    apply IZR_lt in HP. rewrite plus_IZR, !mult_IZR.
+    apply (Rmult_le_compat_r (IZR (total n))) in V; [| lra]. lra. }
+  set (e := (off First k * m + slack First k)%Z). set (e' := (off Second k * m + slack Second k)%Z).
+  assert (EX : blur First k (IZR m) = IZR e) by (unfold blur, e; rewrite plus_IZR, mult_IZR; reflexivity).
+  assert (EY : blur Second k (IZR m) = IZR e') by (unfold blur, e'; rewrite plus_IZR, mult_IZR; reflexivity).
+  rewrite EX in NX. rewrite EY in NY. unfold bias in NX, NY. unfold interval, within. fold e e'. cbn [lx ux ly uy ld ud].
+  rewrite !opp_IZR. destruct z as [x y]. cbn [fst snd] in *.
+  set (X := given First n r w) in *. set (Y := given Second n r w) in *.
+  assert (AX : - IZR e <= IZR (Zpos d) * x - (dot (row First k) X + IZR (bias1 k)) <= IZR e) by (apply between, NX).
+  assert (AY : - IZR e' <= IZR (Zpos d) * y - (dot (row Second k) Y + IZR (bias2 k)) <= IZR e') by (apply between, NY).
+  assert (A1 := L (row First k) [] (bias1 k - e)%Z x ltac:(rewrite dot_none, minus_IZR; lra)).
+  assert (A2 := L (map Z.opp (row First k)) [] (- bias1 k - e)%Z (- x) ltac:(rewrite dot_opp, dot_none, minus_IZR, opp_IZR; lra)).
+  assert (B1 := L [] (row Second k) (bias2 k - e')%Z y ltac:(rewrite dot_none, minus_IZR; lra)).
+  assert (B2 := L [] (map Z.opp (row Second k)) (- bias2 k - e')%Z (- y) ltac:(rewrite dot_opp, dot_none, minus_IZR, opp_IZR; lra)).
+  assert (D1 := L (row First k) (map Z.opp (row Second k)) (bias1 k - bias2 k - (e + e'))%Z (x - y)
+    ltac:(rewrite dot_opp, !minus_IZR, plus_IZR; lra)).
+  assert (D2 := L (map Z.opp (row First k)) (row Second k) (bias2 k - bias1 k - (e + e'))%Z (y - x)
+    ltac:(rewrite dot_opp, !minus_IZR, plus_IZR; lra)).
   repeat split; lra.
 Qed.
 Fixpoint start (n : net) (B : region) : known :=
   match n with
   | [] => []
-  | l :: n' => let K := start n' B in map (interval n' B K (denominator l)) (neurons l) :: K
+  | l :: n' => let K := start n' B in map (interval n' B K (reach l n' B K) (denominator l)) (neurons l) :: K
   end.
-Lemma start_ok n B w : Forall ordered n -> in_region B w -> inside n (start n B) w.
+Lemma start_ok B w : in_region B w -> forall n r, Forall ordered n -> traces n r w -> inside (start n B) r.
 Proof.
-  intros HF HB. induction n as [| l n IH]; [exact I |]. inversion HF; subst. specialize (IH H2). simpl.
-  split; [| exact IH].
-  induction (neurons l); simpl; constructor; auto. apply interval_ok; assumption.
+  intros HB. induction n as [| l n IH]; intros [| z r] HF HT; simpl in HT; try contradiction; [constructor |].
+  destruct HT as [HR HT]. inversion HF; subst. specialize (IH r H2 HT). simpl. constructor; [| exact IH].
+  pose proof (reach_ok l n B (start n B) r w z H2 HB HT IH HR) as HN. cbv zeta in HN. clear HR.
+  induction HN; simpl; constructor; auto. eapply interval_ok; eassumption.
 Qed.
 (** Intervals of one layer again, from what is known by now. *)
 Fixpoint forward (n : net) (B : region) (K : known) (t : nat) : known :=
   match n, K, t with
   | l :: n', bs :: K', O =>
-      map (fun kb => exchange (meet (interval n' B K' (denominator l) (fst kb)) (snd kb))) (combine (neurons l) bs) :: K'
+      let m := reach l n' B K' in
+      map (fun kb => exchange (meet (interval n' B K' m (denominator l) (fst kb)) (snd kb))) (combine (neurons l) bs) :: K'
   | _ :: n', bs :: K', S t' => bs :: forward n' B K' t'
   | _, _, _ => K
   end.
-Lemma forward_ok B w : in_region B w -> forall n t K, Forall ordered n -> inside n K w -> inside n (forward n B K t) w.
+Lemma forward_ok B w : in_region B w -> forall n t K r, Forall ordered n -> traces n r w -> inside K r -> inside (forward n B K t) r.
 Proof.
-  intros HB. induction n as [| l n IH]; intros t K HF HI; [destruct K; [exact I | destruct HI] |].
-  destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI]. inversion HF as [| ? ? HO HF']; subst.
-  destruct t as [| t]; simpl; split; auto.
-  clear HO. induction HW; simpl; constructor; auto. apply exchange_ok, meet_ok; auto. apply interval_ok; auto.
+  intros HB. induction n as [| l n IH]; intros t K r HF HT HI; [exact HI |].
+  destruct r as [| z r]; simpl in HT; [contradiction |]. destruct HT as [HR HT].
+  inversion HI as [| bs ? K' ? HW HI']; subst. inversion HF as [| ? ? HO HF']; subst.
+  destruct t as [| t]; simpl; constructor; [| exact HI' | exact HW | apply IH; assumption].
+  pose proof (reach_ok l n B K' r w z HF' HB HT HI' HR) as HN. cbv zeta in HN. clear HO HR HI.
+  revert bs HW. induction HN as [| k a ks zs N HN IHN]; intros bs HW; inversion HW as [| b ? bs' ? W HW']; subst; simpl; constructor; auto.
+  apply exchange_ok, meet_ok; [| exact W]. eapply interval_ok; eassumption.
 Qed.
 
 (** * A bound of one quantity: its coefficient times its unit times the quantity is at least the pull. *)
@@ -216,33 +193,34 @@ Fixpoint unit_of (n : net) (t : nat) (H : hints) : Z :=
 Fixpoint below (n : net) (t : nat) : Z :=
   match n, t with [], _ => 1%Z | _ :: _, O => total n | _ :: n', S t' => below n' t' end.
 (** The quantity itself: coefficients of x and y of a neuron, or one of an input. *)
-Definition sought (n : net) (t i : nat) (e : wish) (w : list R) : R :=
+Definition sought (n : net) (t i : nat) (e : wish) (r : trace) (w : list R) : R :=
   if (t <? length n)%nat then
-    match at_ n t i w with None => 0 | Some (x, y) => IZR (fst e) * x + IZR (snd e) * y end
+    match at_ r t i with None => 0 | Some (x, y) => IZR (fst e) * x + IZR (snd e) * y end
   else if (t =? length n)%nat then IZR (fst e) * nth i w 0 else 0.
 
-Lemma wished_single d e : forall i ks X Y, wished (repeat (0, 0)%Z i ++ [e]) d ks X Y =
-  match nth_error ks i with None => 0 | Some k => IZR (fst e) * pre First d k X + IZR (snd e) * pre Second d k Y end.
+Lemma wished_single e : forall i z, wished (repeat (0, 0)%Z i ++ [e]) z =
+  match nth_error z i with None => 0 | Some (x, y) => IZR (fst e) * x + IZR (snd e) * y end.
 Proof.
-  induction i as [| i IH]; intros [| k ks] X Y; simpl; try reflexivity; [ring |]. rewrite IH.
-  destruct (nth_error ks i); ring.
+  induction i as [| i IH]; intros [| [x y] z]; simpl; try reflexivity; [ring |]. rewrite IH.
+  destruct (nth_error z i) as [[x' y'] |]; ring.
 Qed.
 Lemma dot_single e : forall i w, dot (map fst (repeat (0, 0)%Z i ++ [e])) w = IZR (fst e) * nth i w 0.
 Proof.
   induction i as [| i IH]; intros [| x w]; simpl; try ring. rewrite IH. ring.
 Qed.
-Lemma asked_single e w : forall n t i H,
-  asked n (single t i e) H w * IZR (total n) = IZR (unit_of n t H) * IZR (below n t) * sought n t i e w.
+Lemma asked_single e w : forall n t i H r, length r = length n ->
+  asked n (single t i e) H r w * IZR (total n) = IZR (unit_of n t H) * IZR (below n t) * sought n t i e r w.
 Proof.
-  induction n as [| l n IH]; intros t i H.
+  induction n as [| l n IH]; intros t i H r LR.
   - destruct t as [| t]; simpl; [rewrite dot_single; unfold sought; simpl; ring | unfold sought; simpl; ring].
-  - pose proof (pos_IZR (denominator l)) as HD. destruct t as [| t]; cbn [single asked hd tl unit_of below].
-    + rewrite wished_single, asked_nil. unfold sought. simpl. destruct (nth_error (neurons l) i); simpl; field; lra.
+  - destruct r as [| z r]; [discriminate |]. simpl in LR. injection LR as LR.
+    pose proof (pos_IZR (denominator l)) as HD. destruct t as [| t]; cbn [single asked hd tl unit_of below].
+    + rewrite wished_single, asked_nil. unfold sought, at_. simpl. destruct (nth_error z i) as [[x y] |]; simpl; field; lra.
     + rewrite wished_nil. cbn [total]. rewrite !mult_IZR.
-      replace (IZR (scale H) * (0 + asked n (single t i e) (tl H) w / IZR (Zpos (denominator l)))
+      replace (IZR (scale H) * (0 + asked n (single t i e) (tl H) r w / IZR (Zpos (denominator l)))
         * (IZR (Zpos (denominator l)) * IZR (total n)))
-        with (IZR (scale H) * (asked n (single t i e) (tl H) w * IZR (total n))) by (field; lra).
-      rewrite IH. unfold sought. simpl.
+        with (IZR (scale H) * (asked n (single t i e) (tl H) r w * IZR (total n))) by (field; lra).
+      rewrite IH by exact LR. unfold sought, at_. simpl.
       change (S t <? S (length n))%nat with (t <? length n)%nat. ring.
 Qed.
 Lemma below_pos : forall n t, (0 < below n t)%Z.
@@ -257,23 +235,23 @@ Definition pulled (n : net) (B : region) (K : known) (t i : nat) (d : kind) (lea
     let L := fst (pull n B K H (single t i (signed least (of_x d) * Z.abs e, signed least (of_y d) * Z.abs e)%Z) [] []) in
     Some (signed least (floor_div L D))
   else None.
-Lemma pulled_ok n B K t i d least e H c w : Forall ordered n -> in_region B w -> inside n K w ->
+Lemma pulled_ok n B K t i d least e H c r w : Forall ordered n -> in_region B w -> traces n r w -> inside K r ->
   pulled n B K t i d least e H = Some c ->
-  IZR (signed least 1) * sought n t i (of_x d, of_y d) w >= IZR (signed least c).
+  IZR (signed least 1) * sought n t i (of_x d, of_y d) r w >= IZR (signed least c).
 Proof.
-  intros HF HB HI E. unfold pulled in E. destruct (Z.ltb_spec 0 (below n t * (unit_of n t H * Z.abs e))) as [L | L];
+  intros HF HB HT HI E. unfold pulled in E. destruct (Z.ltb_spec 0 (below n t * (unit_of n t H * Z.abs e))) as [L | L];
     [| discriminate]. inversion E; subst; clear E.
   set (E := (signed least (of_x d) * Z.abs e, signed least (of_y d) * Z.abs e)%Z).
-  pose proof (pull_ok n B w HF HB K H (single t i E) [] [] HI) as P. simpl in P.
-  rewrite !Rplus_0_r in P. rewrite asked_single in P.
+  pose proof (pull_ok n B w HF HB K H (single t i E) [] [] r HT HI) as P. simpl in P.
+  rewrite !Rplus_0_r in P. rewrite asked_single in P by (eapply traces_length, HT).
   set (Q := fst (pull n B K H (single t i E) [] [])) in *.
-  assert (S : sought n t i E w = IZR (Z.abs e) * (IZR (signed least 1) * sought n t i (of_x d, of_y d) w)).
+  assert (S : sought n t i E r w = IZR (Z.abs e) * (IZR (signed least 1) * sought n t i (of_x d, of_y d) r w)).
   { unfold sought, E. destruct (t <? length n)%nat.
-    - destruct (at_ n t i w) as [[x y] |]; simpl; [| ring].
+    - destruct (at_ r t i) as [[x y] |]; simpl; [| ring].
       rewrite !mult_IZR. destruct least; simpl; rewrite ?opp_IZR; ring.
     - destruct (t =? length n)%nat; simpl; [| ring]. rewrite mult_IZR. destruct least; simpl; rewrite ?opp_IZR; ring. }
   rewrite S in P.
-  assert (G : IZR (signed least 1) * sought n t i (of_x d, of_y d) w
+  assert (G : IZR (signed least 1) * sought n t i (of_x d, of_y d) r w
     >= IZR (floor_div Q (below n t * (unit_of n t H * Z.abs e)))).
   { apply floor_div_ok; [exact L |]. rewrite !mult_IZR. lra. }
   destruct least; simpl in *; [exact G |]. rewrite Z.opp_involutive. exact G.
@@ -283,14 +261,14 @@ Definition bound (n : net) (B : region) (K : known) (t i : nat) (d : kind) (leas
   | Some c => if (t <? length n)%nat then tighten K t i d least c else K
   | None => K
   end.
-Lemma bound_ok n B K t i d least e H w : Forall ordered n -> in_region B w -> inside n K w ->
-  inside n (bound n B K t i d least e H) w.
+Lemma bound_ok n B K t i d least e H r w : Forall ordered n -> in_region B w -> traces n r w -> inside K r ->
+  inside (bound n B K t i d least e H) r.
 Proof.
-  intros HF HB HI. unfold bound. destruct (pulled n B K t i d least e H) as [c |] eqn:E; [| exact HI].
+  intros HF HB HT HI. unfold bound. destruct (pulled n B K t i d least e H) as [c |] eqn:E; [| exact HI].
   destruct (t <? length n)%nat eqn:T; [| exact HI].
-  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ HF HB HI E) as G.
+  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ _ HF HB HT HI E) as G.
   apply tighten_ok; [exact HI |]. unfold fact, sought in *. rewrite T in G.
-  destruct (at_ n t i w) as [[x y] |]; [| exact I]. unfold says, quantity. simpl in G.
+  destruct (at_ r t i) as [[x y] |]; [| exact I]. unfold says, quantity. simpl in G.
   destruct least; simpl in G; rewrite ?opp_IZR in G; lra.
 Qed.
 
@@ -312,11 +290,11 @@ Proof.
   intros [HB HC] H. split; [| exact HC]. apply in_box_update; [exact HB |]. intros b x E Hb. specialize (H x E).
   destruct least; simpl; split; try lra; [apply max_case; lra | apply min_case; lra].
 Qed.
-Lemma bound_input_ok n B K i least e H w : Forall ordered n -> in_region B w -> inside n K w ->
+Lemma bound_input_ok n B K i least e H r w : Forall ordered n -> in_region B w -> traces n r w -> inside K r ->
   in_region (bound_input n B K i least e H) w.
 Proof.
-  intros HF HB HI. unfold bound_input. destruct (pulled n B K (length n) i KX least e H) as [c |] eqn:E; [| exact HB].
-  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ HF HB HI E) as G. apply cut_side_ok; [exact HB |]. intros x N.
+  intros HF HB HT HI. unfold bound_input. destruct (pulled n B K (length n) i KX least e H) as [c |] eqn:E; [| exact HB].
+  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ _ HF HB HT HI E) as G. apply cut_side_ok; [exact HB |]. intros x N.
   unfold sought in G. rewrite Nat.ltb_irrefl, Nat.eqb_refl in G. simpl in G.
   rewrite (nth_error_nth w i 0 N) in G. destruct least; simpl in G; rewrite ?opp_IZR in G; lra.
 Qed.

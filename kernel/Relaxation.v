@@ -100,12 +100,33 @@ Proof.
   rewrite E. cbn [fst snd]. rewrite plus_IZR. ring.
 Qed.
 
-(** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y. *)
-Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
+(** What the errors of a neuron may take from a x + a' y, times the denominator, where its rows read numbers of sizes up to N. *)
+Definition lost (N a a' : Z) (k : neuron) : Z :=
+  match unknown k with
+  | None => 0%Z
+  | Some e => (Z.abs a * (Z.of_N (off1 e) * N + Z.of_N (slack1 e)) + Z.abs a' * (Z.of_N (off2 e) * N + Z.of_N (slack2 e)))%Z
+  end.
+Lemma lost_ok N a a' k :
+  IZR (lost N a a' k) = IZR (Z.abs a) * blur First k (IZR N) + IZR (Z.abs a') * blur Second k (IZR N).
+Proof.
+  unfold lost, blur, off, slack. destruct (unknown k) as [e |]; [| ring]. rewrite plus_IZR, !mult_IZR, !plus_IZR, !mult_IZR. reflexivity.
+Qed.
+Lemma line_near D a x c e : 0 < D -> Rabs (D * x - c) <= e -> (IZR a * c - IZR (Z.abs a) * e) / D <= IZR a * x.
+Proof.
+  intros P H. apply (Rmult_le_reg_r D); [exact P |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. rewrite abs_IZR.
+  assert (M : IZR a * (D * x - c) >= - (Rabs (IZR a) * e)).
+  { pose proof (Rabs_pos (IZR a)). pose proof (Rle_abs (- (IZR a * (D * x - c)))) as B. rewrite Rabs_Ropp, Rabs_mult in B.
+    assert (Rabs (IZR a) * Rabs (D * x - c) <= Rabs (IZR a) * e) by (apply Rmult_le_compat_l; lra). lra. }
+  lra.
+Qed.
+
+(** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
+    numbers are of sizes up to N. *)
+Fixpoint relax (M N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
   : Z * Z * list Z * list Z :=
   match ks, bs with
   | k :: ks', b :: bs' =>
-      let '(c, cb, p', q') := relax M ks' bs' (tl h) (tl o) (tl p) (tl q) in
+      let '(c, cb, p', q') := relax M N ks' bs' (tl h) (tl o) (tl p) (tl q) in
       let t := hd no_hint h in
       let e := hd (0, 0)%Z o in
       let a := (slope_x t + slope_d t + fst e)%Z in
@@ -116,54 +137,64 @@ Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o 
            + low_second k v (link t) (M * slope_y t) (ly b) (uy b)
            + low_difference f (- link t) (M * slope_d t) b
            + (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)))%Z
-      , (cb + a * bias1 k + a' * bias2 k)%Z
+      , (cb + a * bias1 k + a' * bias2 k - lost N a a' k)%Z
       , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
   end.
 
-Fixpoint wished (o : list wish) (d : positive) (ks : list neuron) (X Y : list R) : R :=
-  match o, ks with
-  | e :: o', k :: ks' => IZR (fst e) * pre First d k X + IZR (snd e) * pre Second d k Y + wished o' d ks' X Y
+Fixpoint wished (o : list wish) (z : list (R * R)) : R :=
+  match o, z with
+  | e :: o', a :: z' => IZR (fst e) * fst a + IZR (snd e) * snd a + wished o' z'
   | _, _ => 0
   end.
-Lemma wished_head o d k ks X Y : wished o d (k :: ks) X Y =
-  IZR (fst (hd (0, 0)%Z o)) * pre First d k X + IZR (snd (hd (0, 0)%Z o)) * pre Second d k Y + wished (tl o) d ks X Y.
+Lemma wished_head o a z : wished o (a :: z) =
+  IZR (fst (hd (0, 0)%Z o)) * fst a + IZR (snd (hd (0, 0)%Z o)) * snd a + wished (tl o) z.
 Proof. destruct o; simpl; ring. Qed.
-Lemma wished_nil d ks X Y : wished [] d ks X Y = 0.
-Proof. destruct ks; reflexivity. Qed.
+Lemma wished_nil z : wished [] z = 0.
+Proof. destruct z; reflexivity. Qed.
 
-Theorem relax_ok M d X Y : forall ks bs h o p q c cb p' q',
+Theorem relax_ok M N d X Y : 0 <= IZR M -> forall ks bs zs h o p q c cb p' q',
   Forall (fun k => sound (function k) = true /\ sound (curve_of Second k) = true) ks ->
-  Forall2 (fun k b => within b (pre First d k X) (pre Second d k Y)) ks bs ->
-  relax M ks bs h o p q = (c, cb, p', q') ->
-  dot p (map (fun k => cR (curve_of First k) (pre First d k X)) ks)
-    + dot q (map (fun k => cR (curve_of Second k) (pre Second d k Y)) ks) + IZR M * wished o d ks X Y
+  Forall2 (fun k => reads d k X Y (IZR N) (IZR N)) ks zs ->
+  Forall2 (fun b z => within b (fst z) (snd z)) bs zs ->
+  relax M N ks bs h o p q = (c, cb, p', q') ->
+  dot p (values First ks zs) + dot q (values Second ks zs) + IZR M * wished o zs
   >= IZR c + IZR M * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
 Proof.
-  pose proof (pos_IZR d) as HD.
-  induction ks as [| k ks IH]; intros bs h o p q c cb p' q' HS HW E; inversion HW; subst; simpl in E.
-  - inversion E; subst. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
-  - destruct (relax M ks l' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
-    destruct (gathered k y (head p) (head q)) as [u v] eqn:EG.
-    inversion E; subst; clear E. rename y into b. inversion HS as [| ? ? HK HS']; subst.
-    specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_weights.
-    set (t := hd no_hint h). set (e := hd (0, 0)%Z o).
-    set (x := pre First d k X) in *. set (y := pre Second d k Y) in *.
+  intros PM. pose proof (pos_IZR d) as HD.
+  induction ks as [| k ks IH]; intros bs zs h o p q c cb p' q' HS HR HW E; inversion HR as [| ? z ? zs' R1 HR']; subst;
+    inversion HW as [| b ? bs' ? W HW']; subst; simpl in E.
+  - inversion E; subst. simpl. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
+  - destruct (relax M N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
+    destruct (gathered k b (head p) (head q)) as [u v] eqn:EG.
+    inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
+    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_add_weights.
+    set (t := hd no_hint h). set (e := hd (0, 0)%Z o). destruct z as [x y]. cbn [part fst snd] in *.
     destruct HK as [K1 K2].
-    pose proof (gathered_ok k b (head p) (head q) x y K1 K2 H1) as G. rewrite EG in G. cbn [fst snd] in G.
+    pose proof (gathered_ok k b (head p) (head q) x y K1 K2 W) as G. rewrite EG in G. cbn [fst snd] in G.
     set (f := close (function k)) in *.
-    pose proof (low_line_ok f (u + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
-    pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 H1) as C.
-    pose proof (low_error_ok (function k) u _ _ _ K1 (proj1 H1)) as E1.
-    pose proof (low_error_ok (curve_of Second k) v _ _ _ K2 (proj1 (proj2 H1))) as E2.
+    pose proof (low_line_ok f (u + link t) (M * slope_x t) _ _ _ (proj1 W)) as A.
+    pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 W) as C.
+    pose proof (low_error_ok (function k) u _ _ _ K1 (proj1 W)) as E1.
+    pose proof (low_error_ok (curve_of Second k) v _ _ _ K2 (proj1 (proj2 W))) as E2.
     fold f in E1. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
-    pose proof (low_second_ok k v (link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B. fold f in B.
-    rewrite !plus_IZR, !mult_IZR, !plus_IZR, !minus_IZR.
+    pose proof (low_second_ok k v (link t) (M * slope_y t) _ _ _ (proj1 (proj2 W))) as B. fold f in B.
+    destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
+    apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].
+    apply (line_near _ (slope_y t - slope_d t + snd e)%Z) in N2; [| exact HD].
+    rewrite minus_IZR, lost_ok.
+    set (a := (slope_x t + slope_d t + fst e)%Z) in *. set (a' := (slope_y t - slope_d t + snd e)%Z) in *.
+    assert (EA : IZR a = IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) by (unfold a; rewrite !plus_IZR; reflexivity).
+    assert (EB : IZR a' = IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) by (unfold a'; rewrite plus_IZR, minus_IZR; reflexivity).
+    rewrite !plus_IZR, !mult_IZR.
     rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
     set (S := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
-    match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) = S
+    match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= S
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
-    { unfold S, x, y, pre, row, bias. field. lra. }
-    rewrite F. clear F. lra.
+    { rewrite <- EA, <- EB. match goal with |- ?n / _ <= _ => replace (n / IZR (Zpos d)) with (S
+        + (IZR a * (dot (row First k) X + IZR (bias First k)) - IZR (Z.abs a) * blur First k (IZR N)) / IZR (Zpos d)
+        + (IZR a' * (dot (row Second k) Y + IZR (bias Second k)) - IZR (Z.abs a') * blur Second k (IZR N)) / IZR (Zpos d)) end; [lra |].
+      unfold S, row, bias. field. lra. }
+    apply (Rmult_le_compat_l (IZR M)) in F; [| exact PM]. lra.
 Qed.

@@ -2,18 +2,18 @@
 
     A node is a region, known bounds, and the obligations that are open on it. An obligation is what a violation of the
     claim would be: some facts about the last layer, all together. [step] takes a record and the stack, and gives the
-    stack that is left to refute, or None. [step_ok]: if no input of a node that is left violates an obligation that is
+    stack that is left to refute, or None. [step_ok]: if no trace of a node that is left violates an obligation that is
     open there, then that holds for the nodes before the step. So a stream that ends with an empty stack refutes the root. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-From Kernel Require Import Functions Networks Bounds Relaxation Pulls.
+From Kernel Require Import Functions Networks Bounds Relaxation Regions Pulls.
 Import ListNotations.
 Open Scope R_scope.
 
 Record limit := Limit { layer_of : nat; neuron_of : nat; kind_of : kind; at_least : bool; value_of : Z; strict : bool }.
 Definition obligation := list limit.
 (** A limit at an input; about a neuron that there is not it says nothing. *)
-Definition meets (n : net) (w : list R) (q : limit) : Prop :=
-  match at_ n (layer_of q) (neuron_of q) w with
+Definition meets (r : trace) (q : limit) : Prop :=
+  match at_ r (layer_of q) (neuron_of q) with
   | None => True
   | Some (x, y) =>
       let z := quantity (kind_of q) x y in
@@ -24,7 +24,7 @@ Definition meets (n : net) (w : list R) (q : limit) : Prop :=
       | false, false => z <= IZR (value_of q)
       end
   end.
-Definition violated (n : net) (o : obligation) (w : list R) : Prop := Forall (meets n w) o.
+Definition violated (o : obligation) (r : trace) : Prop := Forall (meets r) o.
 
 (** Whether known bounds exclude a limit. *)
 Definition excluded_limit (K : known) (q : limit) : bool :=
@@ -37,12 +37,12 @@ Definition excluded_limit (K : known) (q : limit) : bool :=
          let l := lowest (kind_of q) b in (value_of q <? l) || (strict q && (value_of q <=? l)))%Z%bool
   end.
 Definition excluded (K : known) (o : obligation) : bool := existsb (excluded_limit K) o.
-Lemma excluded_ok n K o w : inside n K w -> excluded K o = true -> ~ violated n o w.
+Lemma excluded_ok K o r : inside K r -> excluded K o = true -> ~ violated o r.
 Proof.
   intros HI HE HV. unfold excluded in HE. apply existsb_exists in HE. destruct HE as (q & Q & E).
   unfold violated in HV. rewrite Forall_forall in HV. specialize (HV q Q). clear Q.
   unfold excluded_limit in E. destruct (get K (layer_of q) (neuron_of q)) as [b |] eqn:G; [| discriminate].
-  destruct (inside_get _ _ _ _ _ _ HI G) as (x & y & A & W). unfold meets in HV. rewrite A in HV.
+  destruct (inside_get _ _ _ _ _ HI G) as (x & y & A & W). unfold meets in HV. rewrite A in HV.
   pose proof (within_quantity (kind_of q) b x y W) as [L U].
   destruct (at_least q); apply orb_prop in E; destruct E as [E | E].
   - apply Z.ltb_lt in E. apply IZR_lt in E. destruct (strict q); lra.
@@ -53,10 +53,10 @@ Qed.
 (** The bounds with a limit assumed. *)
 Definition assume (K : known) (q : limit) : known :=
   tighten K (layer_of q) (neuron_of q) (kind_of q) (at_least q) (value_of q).
-Lemma assume_ok n w o : forall K, inside n K w -> violated n o w -> inside n (fold_left assume o K) w.
+Lemma assume_ok r o : forall K, inside K r -> violated o r -> inside (fold_left assume o K) r.
 Proof.
   induction o as [| q o IH]; intros K HI HV; [exact HI |]. inversion HV as [| ? ? HQ HV']; subst. simpl. apply IH; auto.
-  apply tighten_ok; [exact HI |]. unfold fact. unfold meets in HQ. destruct (at_ n (layer_of q) (neuron_of q) w) as [[x y] |];
+  apply tighten_ok; [exact HI |]. unfold fact. unfold meets in HQ. destruct (at_ r (layer_of q) (neuron_of q)) as [[x y] |];
     [| exact I]. unfold says. destruct (at_least q), (strict q); lra.
 Qed.
 
@@ -106,7 +106,7 @@ Definition step (n : net) (r : record) (todo : list node) : option (list node) :
   end.
 
 Definition refuted (n : net) (a : node) : Prop :=
-  forall w, in_region (area a) w -> inside n (known_of a) w -> forall o, In o (open a) -> ~ violated n o w.
+  forall w r, in_region (area a) w -> traces n r w -> inside (known_of a) r -> forall o, In o (open a) -> ~ violated o r.
 
 Lemma without_in {A} (l : list A) : forall i a b, nth_error l i = Some a -> In b l -> b = a \/ In b (without i l).
 Proof.
@@ -134,38 +134,38 @@ Proof.
   intros HF. destruct todo as [| [B K os] rest]; [discriminate |].
   destruct r; simpl; intros E HN.
   - inversion E; subst; clear E. inversion HN as [| ? ? A HN']; subst. inversion HN' as [| ? ? A' HR]; subst.
-    constructor; auto. intros w HB HI. simpl in *. destruct (split_input B i c w HB); [apply A | apply A']; auto.
+    constructor; auto. intros w tr HB HT HI. simpl in *. destruct (split_input B i c w HB); [apply (A w) | apply (A' w)]; auto.
   - inversion E; subst; clear E. inversion HN as [| ? ? A HN']; subst. inversion HN' as [| ? ? A' HR]; subst.
-    constructor; auto. intros w HB HI. simpl in *.
-    destruct (cut_fact n t i d c w); [apply A | apply A']; auto; simpl; apply tighten_ok; auto.
+    constructor; auto. intros w tr HB HT HI. simpl in *.
+    destruct (cut_fact tr t i d c); [apply (A w) | apply (A' w)]; auto; simpl; apply tighten_ok; auto.
   - destruct (nth_error os o) as [ob |] eqn:N; [| discriminate]. inversion E; subst; clear E.
     inversion HN as [| ? ? A HN']; subst. inversion HN' as [| ? ? A' HR]; subst.
-    constructor; auto. intros w HB HI o' I HV. simpl in *. destruct (without_in _ _ _ _ N I) as [-> | J].
-    + apply (A w HB) with (o := ob); simpl; auto. apply assume_ok; auto.
-    + apply (A' w HB HI o' J HV).
+    constructor; auto. intros w tr HB HT HI o' I HV. simpl in *. destruct (without_in _ _ _ _ N I) as [-> | J].
+    + apply (A w tr HB HT) with (o := ob); simpl; auto. apply assume_ok; auto.
+    + apply (A' w tr HB HT HI o' J HV).
   - inversion E; subst; clear E. inversion HN as [| ? ? A HR]; subst. constructor; auto.
-    intros w HB HI. apply A; auto. simpl in *. apply bound_ok; auto.
+    intros w tr HB HT HI. apply (A w); auto. simpl in *. eapply bound_ok; eauto.
   - inversion E; subst; clear E. inversion HN as [| ? ? A HR]; subst. constructor; auto.
-    intros w HB HI. apply A; auto. simpl in *. apply bound_input_ok; auto.
+    intros w tr HB HT HI. apply (A w); auto. simpl in *. eapply bound_input_ok; eauto.
   - inversion E; subst; clear E. inversion HN as [| ? ? A HR]; subst. constructor; auto.
-    intros w HB HI. apply A; auto. simpl in *. apply forward_ok; auto.
-  - assert (C : forall w, inside n K w -> forall o, In o os -> violated n o w ->
+    intros w tr HB HT HI. apply (A w); auto. simpl in *. eapply forward_ok; eauto.
+  - assert (C : forall tr, inside K tr -> forall o, In o os -> violated o tr ->
         In o (filter (fun o => negb (excluded K o)) os)).
-    { intros w HI o I HV. apply filter_In. split; [exact I |].
-      destruct (excluded K o) eqn:X; [| reflexivity]. destruct (excluded_ok n K o w HI X HV). }
+    { intros tr HI o I HV. apply filter_In. split; [exact I |].
+      destruct (excluded K o) eqn:X; [| reflexivity]. destruct (excluded_ok K o tr HI X HV). }
     destruct (filter (fun o => negb (excluded K o)) os) as [| o1 kept] eqn:L; inversion E; subst; clear E.
-    + constructor; auto. intros w HB HI o I HV. simpl in *. destruct (C w HI o I HV).
-    + inversion HN as [| ? ? A HR]; subst. constructor; auto. intros w HB HI o I HV. simpl in *.
-      exact (A w HB HI o (C w HI o I HV) HV).
+    + constructor; auto. intros w tr HB HT HI o I HV. simpl in *. destruct (C tr HI o I HV).
+    + inversion HN as [| ? ? A HR]; subst. constructor; auto. intros w tr HB HT HI o I HV. simpl in *.
+      exact (A w tr HB HT HI o (C tr HI o I HV) HV).
   - destruct (Z.ltb_spec 0 (fst (pull n B K H [] [] []))) as [L | L]; [| discriminate]. inversion E; subst.
-    constructor; auto. intros w HB HI. simpl in *.
-    pose proof (pull_ok n B w HF HB K H [] [] [] HI) as P. rewrite asked_nil, !dot_none in P.
+    constructor; auto. intros w tr HB HT HI. simpl in *.
+    pose proof (pull_ok n B w HF HB K H [] [] [] tr HT HI) as P. rewrite asked_nil, !dot_none in P.
     apply IZR_lt in L. lra.
   - destruct (void K t i) eqn:V; [| discriminate]. inversion E; subst. constructor; auto.
-    intros w HB HI. simpl in *. unfold void in V. destruct (get K t i) as [b |] eqn:G; [| discriminate].
-    destruct (inside_get _ _ _ _ _ _ HI G) as (x & y & _ & W). destruct (contradictory_ok _ _ _ W V).
+    intros w tr HB HT HI. simpl in *. unfold void in V. destruct (get K t i) as [b |] eqn:G; [| discriminate].
+    destruct (inside_get _ _ _ _ _ HI G) as (x & y & _ & W). destruct (contradictory_ok _ _ _ W V).
   - destruct (crossed B i) eqn:V; [| discriminate]. inversion E; subst. constructor; auto.
-    intros w HB HI. destruct (crossed_ok _ _ _ HB V).
+    intros w tr HB HT HI. destruct (crossed_ok _ _ _ HB V).
 Qed.
 
 Fixpoint run (n : net) (rs : list record) (todo : list node) : option (list node) :=
@@ -182,8 +182,8 @@ Qed.
 (** The node of a whole region. *)
 Definition root_of (n : net) (B : region) (os : list obligation) : node := Node B (start n B) os.
 Theorem tree_ok n B os rs : Forall ordered n -> run n rs [root_of n B os] = Some [] ->
-  forall w, in_region B w -> forall o, In o os -> ~ violated n o w.
+  forall w r, in_region B w -> traces n r w -> forall o, In o os -> ~ violated o r.
 Proof.
-  intros HF H w HB o I. pose proof (run_ok n rs HF _ H) as R. inversion R as [| ? ? A _]; subst.
-  apply (A w HB); [apply start_ok; assumption | exact I].
+  intros HF H w r HB HT o I. pose proof (run_ok n rs HF _ H) as R. inversion R as [| ? ? A _]; subst.
+  apply (A w r HB HT); [eapply start_ok; eassumption | exact I].
 Qed.

@@ -1,8 +1,8 @@
 (** Levels that fit their types, which is what `never wraps` and `never saturates` claim of the second network.
 
-    [all_fit u wrapping s n v]: at the real input v, every quantiser of network s that wraps (or saturates, where
-    [wrapping] is false) rounds its argument to a level of its type, before anything is brought there. The accumulator of
-    a layer is such an argument, whole levels of its type. [all_leaving_ok]: that holds at every input at which none of the
+    [all_fit u wrapping s n b]: where the functions read the numbers b, every quantiser of network s that wraps (or
+    saturates, where [wrapping] is false) rounds its argument to a level of its type, before anything is brought there. The
+    accumulator of a layer is such an argument, whole levels of its type. [all_leaving_ok]: that holds wherever none of the
     obligations [all_leaving] is violated, two for each quantiser: its argument lies beyond the place at which the
     rounding passes the greatest level, or the least one. Places are exact, ties included; where one lies in the middle of
     two multiples of the unit, the obligation begins at the nearer one to the type. *)
@@ -16,12 +16,10 @@ Definition fits_here (u : R) (wrapping : bool) (c : curve) (v : R) : Prop :=
   | Bent _ => True
   | Levels g => wraps g = wrapping -> fits_type g (level_of g (v / (IZR (Zpos (size g)) * u)))
   end.
-Fixpoint all_fit (u : R) (wrapping : bool) (s : side) (n : net) (v : list R) : Prop :=
-  match n with
-  | [] => True
-  | l :: n' =>
-      Forall (fun k => fits_here u wrapping (curve_of s k) (argument u s (denominator l) k (outputs u s n' v))) (neurons l)
-      /\ all_fit u wrapping s n' v
+Fixpoint all_fit (u : R) (wrapping : bool) (s : side) (n : net) (b : list (list R)) : Prop :=
+  match n, b with
+  | l :: n', z :: b' => Forall2 (fun k y => fits_here u wrapping (curve_of s k) y) (neurons l) z /\ all_fit u wrapping s n' b'
+  | _, _ => True
   end.
 
 (** * Obligations *)
@@ -69,7 +67,7 @@ Proof.
   rewrite Z.odd_spec in O. destruct O as [k ->].
   replace ((2 * k + 1) / 2)%Z with k by (apply Z.div_unique with (r := 1%Z); lia). rewrite plus_IZR, mult_IZR. lra.
 Qed.
-Lemma above_half_ok n w t i a closed x y : at_ n t i w = Some (x, y) -> ~ violated n (above_half t i a closed) w ->
+Lemma above_half_ok r t i a closed x y : at_ r t i = Some (x, y) -> ~ violated (above_half t i a closed) r ->
   under closed (2 * y) (IZR a).
 Proof.
   intros A V. destruct (half_below a) as [H H'].
@@ -79,7 +77,7 @@ Proof.
   rewrite A. cbn [kind_of at_least strict value_of]. unfold quantity, of_x, of_y, under in *.
   destruct closed, (Z.odd a); cbn [orb]; try specialize (H' eq_refl); lra.
 Qed.
-Lemma below_half_ok n w t i a closed x y : at_ n t i w = Some (x, y) -> ~ violated n (below_half t i a closed) w ->
+Lemma below_half_ok r t i a closed x y : at_ r t i = Some (x, y) -> ~ violated (below_half t i a closed) r ->
   under closed (IZR a) (2 * y).
 Proof.
   intros A V. destruct (half_below (- a)) as [H H']. rewrite Z.odd_opp, opp_IZR in *.
@@ -90,8 +88,8 @@ Proof.
   destruct closed, (Z.odd a); cbn [orb]; try specialize (H' eq_refl); lra.
 Qed.
 
-Lemma leaving_ok wrapping n w t i c x y : at_ n t i w = Some (x, y) ->
-  (forall o, In o (leaving wrapping t i c) -> ~ violated n o w) -> fits_here 1 wrapping c y.
+Lemma leaving_ok wrapping r t i c x y : at_ r t i = Some (x, y) ->
+  (forall o, In o (leaving wrapping t i c) -> ~ violated o r) -> fits_here 1 wrapping c y.
 Proof.
   intros A H. destruct c as [f | g]; [exact I |]. simpl. intros W. unfold leaving in H. rewrite W, eqb_reflx in H.
   rewrite Rmult_1_r. split; [apply lowest_kept_ok | apply highest_kept_ok].
@@ -106,21 +104,41 @@ Proof.
   assert (S : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia).
   replace (u * y / (IZR (Zpos (size g)) * u)) with (y / (IZR (Zpos (size g)) * 1)) by (field; lra). exact H.
 Qed.
-Theorem all_leaving_ok u wrapping whole w : 0 < u -> forall n t, (forall t' i, at_ whole (t + t') i w = at_ n t' i w) ->
-  (forall o, In o (all_leaving wrapping t n) -> ~ violated whole o w) -> all_fit u wrapping Second n (map (Rmult u) w).
+Lemma all_at {A B} (P : A -> B -> Prop) l : forall m, length l = length m ->
+  (forall i a b, nth_error l i = Some a -> nth_error m i = Some b -> P a b) -> Forall2 P l m.
 Proof.
-  intros U. induction n as [| l n IH]; intros t A H; [exact I |]. simpl in *. split.
-  - apply Forall_forall. intros k K. destruct (numbered_in _ _ K) as [i I].
-    assert (AT : at_ whole t i w
-      = Some (pre First (denominator l) k (post First n w), pre Second (denominator l) k (post Second n w))).
-    { specialize (A O i). rewrite Nat.add_0_r in A. rewrite A. rewrite (numbered_nth _ _ _ I). reflexivity. }
-    rewrite outputs_scaled by exact U.
-    replace (argument u Second (denominator l) k (map (Rmult u) (post Second n w)))
-      with (u * pre Second (denominator l) k (post Second n w)).
-    + apply fits_here_scaled; [exact U |]. eapply leaving_ok; [exact AT |]. intros o O. apply H. apply in_or_app. left.
-      apply in_flat_map. exists (i, k). split; [exact I | exact O].
-    + unfold argument, pre. rewrite dot_scaled. pose proof (pos_IZR (denominator l)). field. lra.
-  - apply (IH (S t)).
+  induction l as [| a l IH]; intros [| b m] L H; try discriminate; constructor.
+  - apply (H O); reflexivity.
+  - apply IH; [simpl in L; lia |]. intros i c d C D. exact (H (S i) c d C D).
+Qed.
+Lemma nth_combine {A B} (l : list A) : forall (m : list B) i a b, nth_error l i = Some a -> nth_error m i = Some b ->
+  nth_error (combine l m) i = Some (a, b).
+Proof. induction l as [| c l IH]; intros [| d m] [| i] a b H H'; simpl in *; try discriminate; [congruence | apply IH; assumption]. Qed.
+Lemma nth_numbered {A} (l : list A) i a : nth_error l i = Some a -> In (i, a) (numbered l).
+Proof.
+  intros H. unfold numbered. apply (nth_error_In _ i). apply nth_combine; [| exact H].
+  assert (L : (i < length l)%nat) by (apply nth_error_Some; congruence).
+  rewrite nth_error_nth' with (d := O) by (rewrite seq_length; exact L). rewrite seq_nth by exact L. reflexivity.
+Qed.
+Theorem all_leaving_ok u wrapping whole v : 0 < u -> forall n a b t, computes u First n a v -> computes u Second n b v ->
+  (forall t' i, at_ whole (t + t') i = at_ (joined (/ u) a b) t' i) ->
+  (forall o, In o (all_leaving wrapping t n) -> ~ violated o whole) -> all_fit u wrapping Second n b.
+Proof.
+  intros U. induction n as [| l n IH]; intros a b t HA HB A H; [exact I |].
+  destruct a as [| x a], b as [| y b]; simpl in HA, HB; try contradiction. destruct HA as [HA RA], HB as [HB RB].
+  assert (LX : length (neurons l) = length x) by (clear - HA; induction HA; simpl; congruence).
+  assert (LY : length (neurons l) = length y) by (clear - HB; induction HB; simpl; congruence).
+  simpl. split.
+  - apply all_at; [exact LY |]. intros i k yi K YI.
+    assert (IL : (i < length (neurons l))%nat) by (apply nth_error_Some; congruence).
+    destruct (nth_error x i) as [xi |] eqn:XI; [| apply nth_error_None in XI; lia].
+    assert (AT : at_ whole t i = Some (/ u * xi, / u * yi)).
+    { specialize (A O i). rewrite Nat.add_0_r in A. rewrite A. unfold at_, joined. cbn [combine map fst snd nth_error].
+      apply nth_combine; rewrite nth_error_map; [rewrite XI | rewrite YI]; reflexivity. }
+    replace yi with (u * (/ u * yi)) by (field; lra).
+    apply fits_here_scaled; [exact U |]. eapply leaving_ok; [exact AT |]. intros o O. apply H. simpl. apply in_or_app. left.
+    apply in_flat_map. exists (i, k). split; [apply nth_numbered, K | exact O].
+  - apply (IH a b (S t) RA RB).
     + intros t' i. specialize (A (S t') i). rewrite Nat.add_succ_r in A. exact A.
-    + intros o O. apply H. apply in_or_app. right. exact O.
+    + intros o O. apply H. simpl. apply in_or_app. right. exact O.
 Qed.

@@ -24,13 +24,18 @@ type state = {
 
 let start question proof tell =
   let net = Kernel.problem question in
-  let layers = Array.of_list (List.map Relaxing.layer_of net) in
+  let root = List.hd (Proof.nodes proof) in
+  let rec layers_of net known =
+    match (net, known) with
+    | layer :: net, _ :: known -> Relaxing.layer_of layer (Z.to_float (Kernel.reach layer net root.Kernel.area known)) :: layers_of net known
+    | _ -> []
+  in
+  let layers = Array.of_list (layers_of net root.known_of) in
   let inputs = List.length question.Kernel.ranges in
   let widest = Array.fold_left (fun m (l : Relaxing.layer) -> max m (Array.length l.shapes)) inputs layers in
   let most = 2 + max widest (Array.length layers) in
   let naturals = Array.make (most + 1) Kernel.O in
   for i = 1 to most do naturals.(i) <- Kernel.S naturals.(i - 1) done;
-  let root = List.hd (Proof.nodes proof) in
   let constraints = root.area.constraints in
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in

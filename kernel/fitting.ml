@@ -69,8 +69,8 @@ let split state known =
   in
   Option.map (fun (j, middle) -> Kernel.RInput (state.naturals.(j), middle)) (List.find_map best worst)
 
-(* Refute the node at hand, with so many splits below each other at most. *)
-let rec prove state depth =
+(* The bounds of the node at hand, if it is not closed by them. *)
+let still_open state =
   let before = left state in
   take state RDone;
   let known = if closed state before then [||] else (Tightening.shrink state; Tightening.tighten state) in
@@ -79,14 +79,4 @@ let rec prove state depth =
     take state RDone
   end;
   settle state;
-  if closed state before then state.leaves <- state.leaves + 1
-  else
-    match if depth = 0 then None else split state known with
-    | None ->
-        Reader.refuse "after %d leaves there is a part on which the bounds of the prover do not show that every level fits its type"
-          state.leaves
-    | Some record ->
-        take state record;
-        state.splits <- state.splits + 1;
-        prove state (depth - 1);
-        prove state (depth - 1)
+  if closed state before then (state.leaves <- state.leaves + 1; None) else Some known

@@ -39,8 +39,8 @@ type comparison =
 
 (** val add : nat -> nat -> nat **)
 
-let rec add n m =
-  match n with
+let rec add n0 m =
+  match n0 with
   | O -> m
   | S p -> S (add p m)
 
@@ -53,8 +53,8 @@ module Nat =
  struct
   (** val eqb : nat -> nat -> bool **)
 
-  let rec eqb n m =
-    match n with
+  let rec eqb n0 m =
+    match n0 with
     | O -> (match m with
             | O -> true
             | S _ -> false)
@@ -64,8 +64,8 @@ module Nat =
 
   (** val leb : nat -> nat -> bool **)
 
-  let rec leb n m =
-    match n with
+  let rec leb n0 m =
+    match n0 with
     | O -> true
     | S n' -> (match m with
                | O -> false
@@ -73,15 +73,15 @@ module Nat =
 
   (** val ltb : nat -> nat -> bool **)
 
-  let ltb n m =
-    leb (S n) m
+  let ltb n0 m =
+    leb (S n0) m
 
   (** val iter : nat -> ('a1 -> 'a1) -> 'a1 -> 'a1 **)
 
-  let rec iter n f x =
-    match n with
+  let rec iter n0 f x =
+    match n0 with
     | O -> x
-    | S n0 -> f (iter n0 f x)
+    | S n1 -> f (iter n1 f x)
  end
 
 module Pos =
@@ -165,7 +165,7 @@ module Pos =
 
   (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
 
-  let rec iter f x n =
+  let rec iter f x n0 =
     (fun f2p1 f2p f1 p ->
   if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
   let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
@@ -173,7 +173,7 @@ module Pos =
       (fun n' -> f (iter f (iter f x n') n'))
       (fun n' -> iter f (iter f x n') n')
       (fun _ -> f x)
-      n
+      n0
 
   (** val compare_cont :
       comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
@@ -365,7 +365,11 @@ module Z =
 
   let of_nat = function
   | O -> Big_int_Z.zero_big_int
-  | S n0 -> (Pos.of_succ_nat n0)
+  | S n1 -> (Pos.of_succ_nat n1)
+
+  (** val of_N : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let of_N = (fun p -> p)
 
   (** val pos_div_eucl :
       Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -495,9 +499,9 @@ let rec nth_error l = function
 | O -> (match l with
         | [] -> None
         | x :: _ -> Some x)
-| S n0 -> (match l with
+| S n1 -> (match l with
            | [] -> None
-           | _ :: l0 -> nth_error l0 n0)
+           | _ :: l0 -> nth_error l0 n1)
 
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
@@ -722,50 +726,50 @@ let halves = function
 
 (** val top : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool **)
 
-let top m n =
+let top m n0 =
   match m with
-  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n))
+  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n0))
   | HalfAway ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int n Big_int_Z.zero_big_int))
+    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int n0 Big_int_Z.zero_big_int))
   | HalfZero ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int Big_int_Z.zero_big_int n))
+    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int Big_int_Z.zero_big_int n0))
   | Down -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
   | Up -> (Big_int_Z.zero_big_int, true)
   | ToZero ->
-    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n0
     then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
     else (Big_int_Z.zero_big_int, true)
   | FromZero ->
-    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n0
     then (Big_int_Z.zero_big_int, true)
     else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
 
 (** val bottom : mode -> Big_int_Z.big_int -> Big_int_Z.big_int * bool **)
 
-let bottom m n =
+let bottom m n0 =
   match m with
-  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n))
+  | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n0))
   | HalfAway ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n))
+    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n0))
   | HalfZero ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int n Big_int_Z.zero_big_int))
+    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int))
   | Down -> (Big_int_Z.zero_big_int, true)
   | Up -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
   | ToZero ->
-    if Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+    if Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int
     then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
     else (Big_int_Z.zero_big_int, true)
   | FromZero ->
-    if Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+    if Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int
     then (Big_int_Z.zero_big_int, true)
     else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
 
 (** val moves : mode -> Big_int_Z.big_int -> bool **)
 
-let moves m n =
-  (||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+let moves m n0 =
+  (||) (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
     (match m with
-     | HalfEven -> Z.even n
+     | HalfEven -> Z.even n0
      | Down -> true
      | Up -> true
      | _ -> false)
@@ -1028,9 +1032,12 @@ type side =
 | First
 | Second
 
+type spread = { off1 : Big_int_Z.big_int; slack1 : Big_int_Z.big_int;
+                off2 : Big_int_Z.big_int; slack2 : Big_int_Z.big_int }
+
 type neuron = { function0 : curve; other : curve option; row1 : runs;
                 bias1 : Big_int_Z.big_int; row2 : runs;
-                bias2 : Big_int_Z.big_int }
+                bias2 : Big_int_Z.big_int; unknown : spread option }
 
 (** val curve_of : side -> neuron -> curve **)
 
@@ -1047,6 +1054,24 @@ let row s k =
   entries (match s with
            | First -> k.row1
            | Second -> k.row2)
+
+(** val off : side -> neuron -> Big_int_Z.big_int **)
+
+let off s k =
+  match k.unknown with
+  | Some e -> Z.of_N (match s with
+                      | First -> e.off1
+                      | Second -> e.off2)
+  | None -> Big_int_Z.zero_big_int
+
+(** val slack : side -> neuron -> Big_int_Z.big_int **)
+
+let slack s k =
+  match k.unknown with
+  | Some e -> Z.of_N (match s with
+                      | First -> e.slack1
+                      | Second -> e.slack2)
+  | None -> Big_int_Z.zero_big_int
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 
@@ -1249,20 +1274,32 @@ let agrees k b =
 let gathered k b p q =
   if agrees k b then ((Z.add p q), Big_int_Z.zero_big_int) else (p, q)
 
+(** val lost :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron ->
+    Big_int_Z.big_int **)
+
+let lost n0 a a' k =
+  match k.unknown with
+  | Some e ->
+    Z.add
+      (Z.mul (Z.abs a) (Z.add (Z.mul (Z.of_N e.off1) n0) (Z.of_N e.slack1)))
+      (Z.mul (Z.abs a') (Z.add (Z.mul (Z.of_N e.off2) n0) (Z.of_N e.slack2)))
+  | None -> Big_int_Z.zero_big_int
+
 (** val relax :
-    Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
-    -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+    Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list -> bounds list ->
+    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
     list) * Big_int_Z.big_int list **)
 
-let rec relax m ks bs h o p q =
+let rec relax m n0 ks bs h o p q =
   match ks with
   | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
   | k :: ks' ->
     (match bs with
      | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
      | b :: bs' ->
-       let (p0, q') = relax m ks' bs' (tl h) (tl o) (tl p) (tl q) in
+       let (p0, q') = relax m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
        let (p1, p') = p0 in
        let (c, cb) = p1 in
        let t = hd no_hint h in
@@ -1280,8 +1317,9 @@ let rec relax m ks bs h o p q =
               (low_difference f (Z.opp t.link) (Z.mul m t.slope_d) b))
             (Z.add (low_error k.function0 u b.lx b.ux)
               (low_error (curve_of Second k) v b.ly b.uy))),
-       (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
-       (add_weights a k.row1 p')), (add_weights a' k.row2 q')))
+       (Z.sub (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))
+         (lost n0 a a' k))), (add_weights a k.row1 p')),
+       (add_weights a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
@@ -1314,6 +1352,59 @@ let rec low_region b cs h p =
      | m :: h' ->
        Z.sub (low_region b cs' h' (add_times (Z.abs m.link) r p))
          (Z.mul (Z.abs m.link) b0))
+
+(** val size_on :
+    curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let size_on c l u =
+  Z.max
+    (Z.opp
+      (Z.add
+        (low_line (close c) Big_int_Z.unit_big_int Big_int_Z.zero_big_int l u)
+        (low_error c Big_int_Z.unit_big_int l u)))
+    (Z.opp
+      (Z.add
+        (low_line (close c) (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+          Big_int_Z.zero_big_int l u)
+        (low_error c (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) l u)))
+
+(** val reach_of : neuron list -> bounds list -> Big_int_Z.big_int **)
+
+let rec reach_of ks bs =
+  match ks with
+  | [] -> Big_int_Z.zero_big_int
+  | k :: ks' ->
+    (match bs with
+     | [] -> Big_int_Z.zero_big_int
+     | b :: bs' ->
+       Z.max
+         (Z.max (size_on k.function0 b.lx b.ux)
+           (size_on (curve_of Second k) b.ly b.uy)) (reach_of ks' bs'))
+
+(** val reach_box : box -> Big_int_Z.big_int **)
+
+let rec reach_box = function
+| [] -> Big_int_Z.zero_big_int
+| p :: b' -> let (l, u) = p in Z.max (Z.max (Z.opp l) u) (reach_box b')
+
+(** val is_unknown : neuron -> bool **)
+
+let is_unknown k =
+  match k.unknown with
+  | Some _ -> true
+  | None -> false
+
+(** val reach : layer -> net -> region -> known -> Big_int_Z.big_int **)
+
+let reach l n0 b k =
+  if existsb is_unknown l.neurons
+  then (match n0 with
+        | [] -> reach_box b.sides
+        | l' :: _ ->
+          (match k with
+           | [] -> Big_int_Z.zero_big_int
+           | bs :: _ -> reach_of l'.neurons bs))
+  else Big_int_Z.zero_big_int
 
 type hints = (Big_int_Z.big_int * hint list) list
 
@@ -1358,8 +1449,8 @@ let rec total = function
     net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let rec pull n b k h o p q =
-  match n with
+let rec pull n0 b k h o p q =
+  match n0 with
   | [] ->
     ((low_region b.sides b.constraints (hints_here h)
        (add_times Big_int_Z.unit_big_int (map fst (hd [] o))
@@ -1369,7 +1460,8 @@ let rec pull n b k h o p q =
     then let (low0, below0) = pull n' b (tl k) (tl h) (tl o) [] [] in
          ((Z.mul (scale h) low0), (Z.mul l.denominator below0))
     else let (p0, q') =
-           relax (scale h) l.neurons (hd [] k) (hints_here h) (hd [] o) p q
+           relax (scale h) (reach l n' b (tl k)) l.neurons (hd [] k)
+             (hints_here h) (hd [] o) p q
          in
          let (p1, p') = p0 in
          let (c, cb) = p1 in
@@ -1385,33 +1477,40 @@ let floor_div =
   Z.div
 
 (** val interval :
-    net -> region -> known -> Big_int_Z.big_int -> neuron -> bounds **)
+    net -> region -> known -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    neuron -> bounds **)
 
-let interval n b k d k0 =
+let interval n0 b k m d k0 =
   let low0 = fun p q c ->
-    let (v, all) = pull n b k [] [] p q in
+    let (v, all) = pull n0 b k [] [] p q in
     floor_div (Z.add v (Z.mul c all)) (Z.mul d all)
   in
   let o = map Z.opp in
-  { lx = (low0 (row First k0) [] k0.bias1); ux =
-  (Z.opp (low0 (o (row First k0)) [] (Z.opp k0.bias1))); ly =
-  (low0 [] (row Second k0) k0.bias2); uy =
-  (Z.opp (low0 [] (o (row Second k0)) (Z.opp k0.bias2))); ld =
-  (low0 (row First k0) (o (row Second k0)) (Z.sub k0.bias1 k0.bias2)); ud =
-  (Z.opp (low0 (o (row First k0)) (row Second k0) (Z.sub k0.bias2 k0.bias1))) }
+  let e = Z.add (Z.mul (off First k0) m) (slack First k0) in
+  let e' = Z.add (Z.mul (off Second k0) m) (slack Second k0) in
+  { lx = (low0 (row First k0) [] (Z.sub k0.bias1 e)); ux =
+  (Z.opp (low0 (o (row First k0)) [] (Z.sub (Z.opp k0.bias1) e))); ly =
+  (low0 [] (row Second k0) (Z.sub k0.bias2 e')); uy =
+  (Z.opp (low0 [] (o (row Second k0)) (Z.sub (Z.opp k0.bias2) e'))); ld =
+  (low0 (row First k0) (o (row Second k0))
+    (Z.sub (Z.sub k0.bias1 k0.bias2) (Z.add e e'))); ud =
+  (Z.opp
+    (low0 (o (row First k0)) (row Second k0)
+      (Z.sub (Z.sub k0.bias2 k0.bias1) (Z.add e e')))) }
 
 (** val start : net -> region -> known **)
 
-let rec start n b =
-  match n with
+let rec start n0 b =
+  match n0 with
   | [] -> []
   | l :: n' ->
-    let k = start n' b in (map (interval n' b k l.denominator) l.neurons) :: k
+    let k = start n' b in
+    (map (interval n' b k (reach l n' b k) l.denominator) l.neurons) :: k
 
 (** val forward : net -> region -> known -> nat -> known **)
 
-let rec forward n b k t =
-  match n with
+let rec forward n0 b k t =
+  match n0 with
   | [] -> k
   | l :: n' ->
     (match k with
@@ -1419,8 +1518,10 @@ let rec forward n b k t =
      | bs :: k' ->
        (match t with
         | O ->
+          let m = reach l n' b k' in
           (map (fun kb ->
-            exchange (meet (interval n' b k' l.denominator (fst kb)) (snd kb)))
+            exchange
+              (meet (interval n' b k' m l.denominator (fst kb)) (snd kb)))
             (combine l.neurons bs)) :: k'
         | S t' -> bs :: (forward n' b k' t')))
 
@@ -1435,8 +1536,8 @@ let rec single t i e =
 
 (** val unit_of : net -> nat -> hints -> Big_int_Z.big_int **)
 
-let rec unit_of n t h =
-  match n with
+let rec unit_of n0 t h =
+  match n0 with
   | [] -> Big_int_Z.unit_big_int
   | _ :: n' ->
     (match t with
@@ -1445,11 +1546,11 @@ let rec unit_of n t h =
 
 (** val below : net -> nat -> Big_int_Z.big_int **)
 
-let rec below n t =
-  match n with
+let rec below n0 t =
+  match n0 with
   | [] -> Big_int_Z.unit_big_int
   | _ :: n' -> (match t with
-                | O -> total n
+                | O -> total n0
                 | S t' -> below n' t')
 
 (** val signed : bool -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1461,12 +1562,12 @@ let signed least z0 =
     net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
     -> hints -> Big_int_Z.big_int option **)
 
-let pulled n b k t i d least e h =
-  let d0 = Z.mul (below n t) (Z.mul (unit_of n t h) (Z.abs e)) in
+let pulled n0 b k t i d least e h =
+  let d0 = Z.mul (below n0 t) (Z.mul (unit_of n0 t h) (Z.abs e)) in
   if Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0
   then let l =
          fst
-           (pull n b k h
+           (pull n0 b k h
              (single t i ((Z.mul (signed least (of_x d)) (Z.abs e)),
                (Z.mul (signed least (of_y d)) (Z.abs e)))) [] [])
        in
@@ -1477,9 +1578,9 @@ let pulled n b k t i d least e h =
     net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
     -> hints -> known **)
 
-let bound n b k t i d least e h =
-  match pulled n b k t i d least e h with
-  | Some c -> if Nat.ltb t (length n) then tighten k t i d least c else k
+let bound n0 b k t i d least e h =
+  match pulled n0 b k t i d least e h with
+  | Some c -> if Nat.ltb t (length n0) then tighten k t i d least c else k
   | None -> k
 
 (** val cut_side : nat -> bool -> Big_int_Z.big_int -> region -> region **)
@@ -1496,8 +1597,8 @@ let cut_side i least c b =
     net -> region -> known -> nat -> bool -> Big_int_Z.big_int -> hints ->
     region **)
 
-let bound_input n b k i least e h =
-  match pulled n b k (length n) i KX least e h with
+let bound_input n0 b k i least e h =
+  match pulled n0 b k (length n0) i KX least e h with
   | Some c -> cut_side i least c b
   | None -> b
 
@@ -1569,10 +1670,10 @@ let crossed b i =
 
 (** val step : net -> record -> node list -> node list option **)
 
-let step n r = function
+let step n0 r = function
 | [] -> None
-| n0 :: rest ->
-  let { area = b; known_of = k; open0 = os } = n0 in
+| n1 :: rest ->
+  let { area = b; known_of = k; open0 = os } = n1 in
   (match r with
    | RInput (i, c) ->
      Some ({ area = (cut_side i false c b); known_of = k; open0 =
@@ -1590,20 +1691,20 @@ let step n r = function
           (without i os) } :: rest))
       | None -> None)
    | RBound (t, i, d, least, e, h) ->
-     Some ({ area = b; known_of = (bound n b k t i d least e h); open0 =
+     Some ({ area = b; known_of = (bound n0 b k t i d least e h); open0 =
        os } :: rest)
    | RBoundInput (i, least, e, h) ->
-     Some ({ area = (bound_input n b k i least e h); known_of = k; open0 =
+     Some ({ area = (bound_input n0 b k i least e h); known_of = k; open0 =
        os } :: rest)
    | RForward t ->
-     Some ({ area = b; known_of = (forward n b k t); open0 = os } :: rest)
+     Some ({ area = b; known_of = (forward n0 b k t); open0 = os } :: rest)
    | RDone ->
      (match filter (fun o -> negb (excluded k o)) os with
       | [] -> Some rest
       | o :: l -> Some ({ area = b; known_of = k; open0 = (o :: l) } :: rest))
    | RLeaf h ->
      if Big_int_Z.lt_big_int Big_int_Z.zero_big_int
-          (fst (pull n b k h [] [] []))
+          (fst (pull n0 b k h [] [] []))
      then Some rest
      else None
    | RVoid (t, i) -> if void k t i then Some rest else None
@@ -1611,18 +1712,18 @@ let step n r = function
 
 (** val run : net -> record list -> node list -> node list option **)
 
-let rec run n rs todo =
+let rec run n0 rs todo =
   match rs with
   | [] -> Some todo
   | r :: rs' ->
-    (match step n r todo with
-     | Some next -> run n rs' next
+    (match step n0 r todo with
+     | Some next -> run n0 rs' next
      | None -> None)
 
 (** val root_of : net -> region -> obligation list -> node **)
 
-let root_of n b os =
-  { area = b; known_of = (start n b); open0 = os }
+let root_of n0 b os =
+  { area = b; known_of = (start n0 b); open0 = os }
 
 (** val numbered : 'a1 list -> (nat * 'a1) list **)
 
@@ -1698,13 +1799,13 @@ let margin_of_share delta powers all e =
         (Z.of_nat powers))
   in
   let num = Z.sub den (fst t) in
-  let n = Nat.iter powers square num in
+  let n0 = Nat.iter powers square num in
   let d = Nat.iter powers square den in
   (&&)
     ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int a)
       (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
     (Big_int_Z.le_big_int (Z.mul (Z.mul (Z.sub (snd delta) (fst delta)) a) d)
-      (Z.mul (Z.mul n (fst delta)) all))
+      (Z.mul (Z.mul n0 (fst delta)) all))
 
 (** val margins_of_group : rat -> nat -> group -> bool **)
 
@@ -1835,7 +1936,7 @@ let ahead g m least groups =
 (** val obligations_of :
     Big_int_Z.big_int -> net -> nat -> claim -> obligation list **)
 
-let obligations_of g n m = function
+let obligations_of g n0 m = function
 | Distance (outs, eps) ->
   flat_map (fun r -> ({ layer_of = O; neuron_of = r; kind_of = KD; at_least =
     true; value_of = (down g eps); strict = true } :: []) :: (({ layer_of =
@@ -1851,7 +1952,7 @@ let obligations_of g n m = function
 | Inequality (_, _, most, less) ->
   ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
     (down g most); strict = (negb less) } :: []) :: []
-| Fits wrapping -> all_leaving wrapping (S O) n
+| Fits wrapping -> all_leaving wrapping (S O) n0
 
 (** val zero : curve **)
 
@@ -1866,7 +1967,7 @@ let claim_layer rows =
   { denominator = Big_int_Z.unit_big_int; neurons =
     (map (fun r -> { function0 = zero; other = None; row1 = (dense (fst r));
       bias1 = Big_int_Z.zero_big_int; row2 = (dense (snd r)); bias2 =
-      Big_int_Z.zero_big_int }) rows) }
+      Big_int_Z.zero_big_int; unknown = None }) rows) }
 
 (** val sensible : claim -> bool **)
 

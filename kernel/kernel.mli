@@ -89,6 +89,8 @@ module Z :
 
   val of_nat : nat -> Big_int_Z.big_int
 
+  val of_N : Big_int_Z.big_int -> Big_int_Z.big_int
+
   val pos_div_eucl :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int
@@ -272,13 +274,20 @@ type side =
 | First
 | Second
 
+type spread = { off1 : Big_int_Z.big_int; slack1 : Big_int_Z.big_int;
+                off2 : Big_int_Z.big_int; slack2 : Big_int_Z.big_int }
+
 type neuron = { function0 : curve; other : curve option; row1 : runs;
                 bias1 : Big_int_Z.big_int; row2 : runs;
-                bias2 : Big_int_Z.big_int }
+                bias2 : Big_int_Z.big_int; unknown : spread option }
 
 val curve_of : side -> neuron -> curve
 
 val row : side -> neuron -> Big_int_Z.big_int list
+
+val off : side -> neuron -> Big_int_Z.big_int
+
+val slack : side -> neuron -> Big_int_Z.big_int
 
 type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
 
@@ -348,10 +357,14 @@ val gathered :
   neuron -> bounds -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val lost :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron ->
+  Big_int_Z.big_int
+
 val relax :
-  Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
-  -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+  Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list -> bounds list ->
+  hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
   list) * Big_int_Z.big_int list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
@@ -365,6 +378,17 @@ val low_box : box -> Big_int_Z.big_int list -> Big_int_Z.big_int
 val low_region :
   box -> constraint0 list -> hint list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int
+
+val size_on :
+  curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val reach_of : neuron list -> bounds list -> Big_int_Z.big_int
+
+val reach_box : box -> Big_int_Z.big_int
+
+val is_unknown : neuron -> bool
+
+val reach : layer -> net -> region -> known -> Big_int_Z.big_int
 
 type hints = (Big_int_Z.big_int * hint list) list
 
@@ -386,7 +410,9 @@ val pull :
 
 val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
-val interval : net -> region -> known -> Big_int_Z.big_int -> neuron -> bounds
+val interval :
+  net -> region -> known -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
+  -> bounds
 
 val start : net -> region -> known
 

@@ -6,35 +6,42 @@ let greater (a : float) (b : float) = if a > b then a else b
 
 (* [below] and [above] are how far a quantiser may be from it between its first and its last kink. *)
 type shape = {
-  base : float; shift : float; kinks : (float * float) array; below : float; above : float;
+  base : float; shift : float; kinks : (float * float) array;
+  at : float array; by : float array; (* the same: where it bends, and by how much its slope changes *)
+  below : float; above : float;
   kept : float * float; (* between these no level wraps *)
   span : float; (* how far a level may be from it elsewhere *)
 }
 
-let value f v =
+let[@inline] value f v =
   let total = ref ((f.base *. v) +. f.shift) in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, s = f.kinks.(k) in
-    if v > b then total := !total +. (s *. (v -. b))
+  for k = 0 to Array.length f.at - 1 do
+    let b = f.at.(k) in
+    if v > b then total := !total +. (f.by.(k) *. (v -. b))
   done;
   !total
 
 (* Whether it is bent between l and u. *)
 let bent f l u =
   let found = ref false in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, s = f.kinks.(k) in
-    if s <> 0.0 && l < b && b < u then found := true
+  for k = 0 to Array.length f.at - 1 do
+    let b = f.at.(k) in
+    if f.by.(k) <> 0.0 && l < b && b < u then found := true
   done;
   !found
 
-let slope_right f v = Array.fold_left (fun s (b, more) -> if v >= b then s +. more else s) f.base f.kinks
+let slope_right f v =
+  let slope = ref f.base in
+  for k = 0 to Array.length f.at - 1 do
+    if v >= f.at.(k) then slope := !slope +. f.by.(k)
+  done;
+  !slope
 
 (* The least of p f(v) - a v on [l, u]. *)
 let lowest f p a l u =
   let found = ref (lesser ((p *. value f l) -. (a *. l)) ((p *. value f u) -. (a *. u))) in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, _ = f.kinks.(k) in
+  for k = 0 to Array.length f.at - 1 do
+    let b = f.at.(k) in
     if l < b && b < u then found := lesser !found ((p *. value f b) -. (a *. b))
   done;
   !found
@@ -57,13 +64,16 @@ let slope f p l u =
 let steepest f l u =
   let lo = ref (slope_right f l) in
   let hi = ref !lo and now = ref !lo in
-  Array.iter (fun (b, s) -> if l < b && b < u then (now := !now +. s; lo := lesser !lo !now; hi := greater !hi !now)) f.kinks;
+  for k = 0 to Array.length f.at - 1 do
+    let b = f.at.(k) in
+    if l < b && b < u then (now := !now +. f.by.(k); lo := lesser !lo !now; hi := greater !hi !now)
+  done;
   (!lo, !hi)
 
 (* The difference of a function at two places is between the lines of its least and greatest slopes. *)
 let difference least most t =
   let up, down = if t >= 0.0 then (least, most) else (most, least) in
-  { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |]; below = 0.0; above = 0.0;
+  { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |]; at = [| 0.0 |]; by = [| up -. down |]; below = 0.0; above = 0.0;
     kept = (neg_infinity, infinity); span = 0.0 }
 
 (* Whether something is rounded between l and u. *)

@@ -91,7 +91,7 @@ let run kept =
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
 let () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000 };
   let answer =
     try
       (match Array.to_list Sys.argv with

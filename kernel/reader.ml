@@ -133,6 +133,18 @@ let pair text =
     in
     if words = 0 then [] else runs 0 words []
   in
+  (* "BIAS", or "BIAS~OFF~SLACK" where row and bias are known up to errors. *)
+  let bias () =
+    let found = word source "a bias" in
+    let size part =
+      if is_integer part && part.[0] <> '-' then Z.of_string part
+      else refuse "word %d is %S; the size of an error is an integer, and not negative" source.words found
+    in
+    match String.split_on_char '~' found with
+    | [ one ] when is_integer one -> (Z.of_string one, Z.zero, Z.zero)
+    | [ one; off; slack ] when is_integer one -> (Z.of_string one, size off, size slack)
+    | _ -> refuse "word %d is %S; a bias is an integer, perhaps with the sizes of two errors" source.words found
+  in
   let neuron functions () =
     let one, another =
       let found = word source "the number of a function" in
@@ -142,11 +154,13 @@ let pair text =
       | [ one; another ] -> (which one, Some functions.(which another))
       | _ -> refuse "word %d is %S; numbers of one or two functions are due" source.words found
     in
-    let bias1 = integer source "a bias" in
+    let bias1, off1, slack1 = bias () in
     let row1 = row () in
-    let bias2 = integer source "a bias" in
+    let bias2, off2, slack2 = bias () in
     let row2 = row () in
-    { Kernel.function0 = functions.(one); other = another; row1; bias1; row2; bias2 }
+    let known = List.for_all (fun size -> Z.sign size = 0) [ off1; slack1; off2; slack2 ] in
+    let unknown = if known then None else Some { Kernel.off1; slack1; off2; slack2 } in
+    { Kernel.function0 = functions.(one); other = another; row1; bias1; row2; bias2; unknown }
   in
   let layer () =
     expect source "layer";

@@ -15,6 +15,8 @@ type layer = {
   sparse : (int array array * int array array) option; (* where these are not 0, if that is seldom *)
   biases1 : float array;
   biases2 : float array;
+  errors1 : float array; (* at most, of what the functions of either network read; none where all is exact *)
+  errors2 : float array;
   largest : float; (* of the sizes of all weights *)
 }
 
@@ -30,7 +32,8 @@ type known = {
 
 let float_of = Z.to_float
 
-let layer_of (given : Kernel.layer) =
+(* A layer that reads numbers of sizes up to [reach]. *)
+let layer_of (given : Kernel.layer) reach =
   let neurons = Array.of_list given.neurons in
   let length runs = List.fold_left (fun n (zeros, weights) -> n + Reader.int_of_nat zeros + List.length weights) 0 runs in
   let width = List.fold_left (fun w (k : Kernel.neuron) -> max w (max (length k.row1) (length k.row2))) 0 given.neurons in
@@ -55,7 +58,8 @@ let layer_of (given : Kernel.layer) =
           let kept = if g.wraps then (half (Kernel.lowest_kept g), half (Kernel.highest_kept g)) else (neg_infinity, infinity) in
           (0.5 *. size *. float_of a, 0.5 *. size *. float_of b, kept, if g.wraps then float_of (Kernel.span g) else 0.0)
     in
-    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; below; above; kept; span }
+    { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; at = Array.of_list (List.map fst kinks);
+      by = Array.of_list (List.map snd kinks); below; above; kept; span }
   in
   let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
   let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in
@@ -65,13 +69,17 @@ let layer_of (given : Kernel.layer) =
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
   let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
+  let errors s =
+    let of_neuron k = (float_of (Kernel.off s k) *. reach) +. float_of (Kernel.slack s k) in
+    if List.exists Kernel.is_unknown given.neurons then Array.map of_neuron neurons else [||]
+  in
   let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
   let places r = Array.of_list (List.filter (fun i -> r.(i) <> 0.0) (List.init width Fun.id)) in
   let all1 = Array.map places rows1 and all2 = Array.map places rows2 in
   let entries = Array.fold_left (fun n some -> n + Array.length some) 0 in
   let seldom = 4 * (entries all1 + entries all2) < 2 * width * Array.length neurons in
   { denominator = float_of given.denominator; shapes; others; twins; rows1; rows2; biases1; biases2;
-    sparse = (if seldom then Some (all1, all2) else None);
+    errors1 = errors Kernel.First; errors2 = errors Kernel.Second; sparse = (if seldom then Some (all1, all2) else None);
     largest = greater (most rows1) (most rows2) }
 
 (* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
@@ -117,6 +125,10 @@ let meet_into k other =
   let low a b = Array.iteri (fun i v -> if v > a.(i) then a.(i) <- v) b and high a b = Array.iteri (fun i v -> if v < a.(i) then a.(i) <- v) b in
   low k.lx other.lx; high k.ux other.ux; low k.ly other.ly; high k.uy other.uy; low k.ld other.ld; high k.ud other.ud;
   Bytes.fill k.ready 0 (Bytes.length k.ready) '0'
+
+(* What the errors of neuron i may take from x times the argument of the first network's function and y times the second's. *)
+let[@inline] taken_by_errors layer i x y =
+  if Array.length layer.errors1 = 0 then 0.0 else (Float.abs x *. layer.errors1.(i)) +. (Float.abs y *. layer.errors2.(i))
 
 (* Whether what is known of neuron i contradicts itself. *)
 let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
@@ -322,7 +334,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     for i = 0 to m - 1 do
       if by_x.(i) <> 0.0 then (some_x.(!count_x) <- i; incr count_x);
       if by_y.(i) <> 0.0 then (some_y.(!count_y) <- i; incr count_y);
-      biases := !biases +. (by_x.(i) *. layer.biases1.(i)) +. (by_y.(i) *. layer.biases2.(i))
+      biases := !biases +. (by_x.(i) *. layer.biases1.(i)) +. (by_y.(i) *. layer.biases2.(i)) -. taken_by_errors layer i by_x.(i) by_y.(i)
     done;
     (match layer.sparse with
     | None ->
@@ -352,7 +364,10 @@ let by_inputs found = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inpu
 (* The least of p v on a box. *)
 let least_on sides p =
   let total = ref 0.0 in
-  Array.iteri (fun i (l, u) -> total := !total +. Lines.lesser (p.(i) *. l) (p.(i) *. u)) sides;
+  for i = 0 to Array.length sides - 1 do
+    let l, u = sides.(i) and v : float = p.(i) in
+    total := !total +. Lines.lesser (v *. l) (v *. u)
+  done;
   !total
 
 (* Multipliers of constraints A v <= b that raise the least of p v on a box: coordinate by coordinate, at the places where

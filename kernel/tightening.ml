@@ -43,7 +43,8 @@ let pulled ?see state sides knowns t i kind least =
   Relaxing.add_row (sign *. x *. factor) row1 p;
   Relaxing.add_row (sign *. y *. factor) row2 q;
   let found = Relaxing.pull ?see state.layers knowns state.inputs t p q in
-  let bias = sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))) /. layer.denominator in
+  let bias = (sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i)))) -. Relaxing.taken_by_errors layer i x y in
+  let bias = bias /. layer.denominator in
   (factor, found, sign *. ((estimated state sides found /. factor) +. bias))
 
 (* Tell the kernel of it, and note what is known then. *)

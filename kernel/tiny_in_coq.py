@@ -61,6 +61,10 @@ class Terms:
                 runs[-1][1].append(f"({int(word)})%Z")
         return "[" + "; ".join(f"({zeros}%nat, [{'; '.join(weights)}])" for zeros, weights in runs) + "]"
 
+    def bias(self) -> list[str]:
+        """A bias, and what is unknown of the row and of itself, if anything is."""
+        return next(self.source).split("~")
+
     def rat(self) -> str:
         """A rational number."""
         return f"({self.z()}, {self.positive()})"
@@ -87,8 +91,11 @@ class Terms:
         """A neuron."""
         which, _, another = next(self.source).partition("/")
         other = f"(Some {functions[int(another)]})" if another else "None"
-        bias1, row1, bias2, row2 = self.z(), self.row(), self.z(), self.row()
-        return f"Neuron {functions[int(which)]} {other} {row1} {bias1} {row2} {bias2}"
+        bias1, row1, bias2, row2 = self.bias(), self.row(), self.bias(), self.row()
+        sizes = [word for bias in (bias1, bias2) for word in bias[1:] or ["0", "0"]]
+        unknown = "None" if sizes == ["0"] * 4 else f"(Some (Spread {' '.join(f'{int(size)}%N' for size in sizes)}))"
+        values = (f"({int(bias[0])})%Z" for bias in (bias1, bias2))
+        return f"Neuron {functions[int(which)]} {other} {row1} {next(values)} {row2} {next(values)} {unknown}"
 
     def layer(self) -> str:
         """A layer."""

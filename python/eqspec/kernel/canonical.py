@@ -6,6 +6,8 @@ alike y and Y in the second network. A function is base v + shift / grain + the 
 over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
 denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
 what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
+Rows of numbers that are no rationals, or whose common denominator would be too long, are rounded; then it is said with
+a bias by how much all weights of the row are off together, and by how much the bias is.
 `kernel/README.md` has the grammar. Not trusted: `validation` compares the text with the networks.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
+from math import ceil, lcm
 
 from eqspec.audit.functions import Curve
 from eqspec.audit.reading import Step
@@ -27,6 +29,11 @@ GRAIN = 2**28
 """Numbers are bounded in multiples of 1 / grain, or a finer one where kinks ask for it."""
 FINEST = 2**512
 """Beyond this grain numbers are longer than what they are worth."""
+LONGEST, LONGEST_OF_LEVELS = 512, 8192
+"""Bits of a common denominator of weights; with more they are rounded. Of quantisers an error may be a whole step, so
+where there are some, even long ones are exact."""
+BITS = 36
+"""To so many bits, counted from the largest of the layer: products with hints of the prover are machine integers."""
 ROUNDINGS = ("half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero")
 """The roundings in the order in which the auditor numbers them (`audit/functions/levels`)."""
 
@@ -150,9 +157,11 @@ def canonical(first: Sequence[Step], second: Sequence[Step], inputs: int, *, eve
         grain = lcm(grain, *(f.finest(scale) for f, scale in each))
     if grain > FINEST:
         raise Refused("the kernel checks networks whose kinks and steps have a common grain; theirs is too fine")
+    quantised = any(isinstance(f, Levels) for several in functions for both in several for f in both)
+    longest = LONGEST_OF_LEVELS if quantised else LONGEST
     lines = [f"pair {inputs} {len(layers)}"]
     for layer, several, (before, now) in zip(layers, functions, pairwise(held), strict=True):
-        lines += _layer(layer, several, before, now, grain)
+        lines += _layer(layer, several, before, now, grain, longest)
     return Canonical("\n".join([*lines, "end", ""]), grain, inputs, widths, len(layers) - len(widths))
 
 
@@ -163,16 +172,14 @@ def _plain(width: int) -> Layer:
 
 
 def _layer(
-    layer: Layer, functions: Sequence[Both], before: Sequence[Holds], now: Sequence[Holds], grain: int
+    layer: Layer, functions: Sequence[Both], before: Sequence[Holds], now: Sequence[Holds], grain: int, longest: int
 ) -> list[str]:
     """Its lines."""
     rows = [
         [_read(row, before, side) for row in own[: layer.own]] + list(own[layer.own :])
         for side, own in enumerate((layer.first, layer.second))
     ]
-    denominator = lcm(*{w.denominator for one in rows for row, _ in one for w in row.values()})
-    biases = {bias for one in rows for _, bias in one}
-    denominator = lcm(denominator, *((x * denominator * grain).denominator * denominator for x in biases))
+    denominator = _denominator(rows, layer.near, grain, longest)
     texts = [
         (f.text(one.scale, grain), g.text(other.scale, grain))
         for (f, g), (one, other) in zip(functions[: layer.own], now, strict=False)
@@ -180,10 +187,25 @@ def _layer(
     texts += [(COPY, COPY)] * len(layer.copies)
     numbers = {text: number for number, text in enumerate(dict.fromkeys(text for both in texts for text in both))}
     lines = [f"layer {denominator} {len(numbers)}", *numbers, str(len(texts))]
-    for (f, g), *both in zip(texts, *rows, strict=True):
+    for number, ((f, g), *both) in enumerate(zip(texts, *rows, strict=True)):
         which = str(numbers[f]) if f == g else f"{numbers[f]}/{numbers[g]}"
-        lines.append(" ".join([which, *(_row(row, denominator, grain) for row in both)]))
+        near = [number in some for some in layer.near]
+        lines.append(" ".join([which, *(_row(row, denominator, grain, n) for row, n in zip(both, near, strict=True))]))
     return lines
+
+
+def _denominator(rows: Sequence[Sequence[Affine]], near: Sequence[set[int]], grain: int, longest: int) -> int:
+    """One for all rows: exact for those that are, if it is not too long, and fine enough for the others."""
+    exact = [affine for one, some in zip(rows, near, strict=True) for n, affine in enumerate(one) if n not in some]
+    found = lcm(*{w.denominator for row, _ in exact for w in row.values()})
+    if found.bit_length() <= longest:
+        found = lcm(found, *((x * found * grain).denominator * found for x in {bias for _, bias in exact}))
+    too_long = found.bit_length() > longest
+    if not (too_long or any(near)):
+        return found
+    found = 1 if too_long else found
+    largest = max((abs(w) for one in rows for row, _ in one for w in row.values()), default=Fraction(1))
+    return found << max(0, BITS - int(largest * found).bit_length())
 
 
 def _held(f: Function, g: Function) -> Holds:
@@ -204,16 +226,21 @@ def _read(affine: Affine, before: Sequence[Holds], side: int) -> Affine:
     return {unit: w / before[unit][side].scale for unit, w in row.items()}, bias
 
 
-def _row(affine: Affine, denominator: int, grain: int) -> str:
-    """A bias and a row, in which *K stands for K zeros."""
-    row, bias = affine
-    words, at = list[str](), 0
+def _row(affine: Affine, denominator: int, grain: int, near: bool) -> str:
+    """A bias and a row, in which *K stands for K zeros; what is rounded, or `near`, has its errors with the bias."""
+    row, exact = affine
+    words, at, off = list[str](), 0, Fraction(0)
     for unit in sorted(row):
         if unit > at:
             words.append("0" if unit == at + 1 else f"*{unit - at}")
-        words.append(_integer(row[unit] * denominator))
+        weight = row[unit] * denominator
+        words.append(str(round(weight)))
+        off += abs(weight - round(weight))
         at = unit + 1
-    return " ".join([_integer(bias * denominator * grain), str(len(words)), *words])
+    bias = exact * denominator * grain
+    errors = [ceil(off) + near, ceil(abs(bias - round(bias))) + near]
+    text = "~".join(map(str, [round(bias), *(errors if any(errors) else [])]))
+    return " ".join([text, str(len(words)), *words])
 
 
 def _integer(value: Fraction) -> str:

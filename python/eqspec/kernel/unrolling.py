@@ -3,7 +3,8 @@
 A step may read any step before it, and the inputs. What a later layer reads besides the layer before is carried there
 by neurons that copy it, so a residual or a pool becomes layers that are wider; a convolution becomes one row for every
 place. Which steps stand side by side the auditor says (`audit/reading/pair`); one without a partner stands beside rows
-of zeros. Not trusted: `validation` compares what comes of it with the steps.
+of zeros. Rows with square roots, or with what is rounded, have rationals that are near. Not trusted: `validation`
+compares what comes of it with the steps.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from eqspec.audit.reading.value import CONSTANT, INPUTS
 from eqspec.audit.rounding import Array, Refused
 from eqspec.lazy_dataclass import dataclass
 
-from .validation import side_by_side
+from .stated import side_by_side
 
 Unit = tuple[int, int]
 """A layer, or INPUTS, and an entry of it."""
@@ -43,14 +44,17 @@ class Layer:
     first: list[Affine] = field(default_factory=list)
     second: list[Affine] = field(default_factory=list)
     copies: list[int] = field(default_factory=list)
+    near: tuple[set[int], set[int]] = field(default_factory=lambda: (set(), set()))
+    """Rows of either network whose numbers are near what they stand for, and not exactly that."""
 
 
 @dataclass
 class Reads:
-    """What one network reads: per layer and row the units, and the biases."""
+    """What one network reads: per layer and row the units, and the biases; and which rows are only near."""
 
     rows: list[list[tuple[dict[Unit, Fraction], Fraction]]] = field(default_factory=list)
     curves: list[list[Curve | None]] = field(default_factory=list)
+    near: list[set[int]] = field(default_factory=list)
 
 
 def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int, *, every_step: bool = False) -> list[Layer]:
@@ -66,6 +70,7 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int, *, ever
     for number in range(len(partners)):
         width = max(len(one.rows[number]) for one in both)
         layer, own = Layer(width), {(number, row): row for row in range(width)}
+        layer.near = both[0].near[number], both[1].near[number]
         for row in range(width):
             curves = [one.curves[number][row] if row < len(one.curves[number]) else None for one in both]
             present = [row < len(one.rows[number]) for one in both]
@@ -97,6 +102,8 @@ def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
     place = {step: number for number, step in enumerate(order) if step is not None} | {INPUTS: INPUTS}
     found = Reads()
     for number in order:
+        near = set[int]()
+        found.near.append(near)
         if number is None:
             found.rows.append([])
             found.curves.append([])
@@ -104,9 +111,11 @@ def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
         step = steps[number]
         rows: list[tuple[dict[Unit, Fraction], Fraction]] = [({}, Fraction(0)) for _ in range(step.value.size)]
         for part in step.value.parts:
-            kernels = exact(part.kernels)
+            kernels, rounded = rationals(part.kernels)
             for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
                 weights, bias = rows[row]
+                if kind in rounded:
+                    near.add(row)
                 for unit, weight in zip(index, kernels[kind], strict=True):
                     if unit < 0 or not weight:
                         continue
@@ -122,12 +131,12 @@ def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
     return found
 
 
-def exact(kernels: Array) -> list[list[Fraction]]:
-    """Numbers of a part as rationals."""
-    found = []
-    for row in kernels.tolist():
-        values = [Fraction(x) if isinstance(x, (int, float)) else x.c for x in row]
-        if any(isinstance(x, Surd) for x in values):
-            raise Refused("the kernel checks rational weights; a BatchNormalization gives square roots")
-        found.append([Fraction(x) for x in values])
-    return found
+def rationals(kernels: Array) -> tuple[list[list[Fraction]], set[int]]:
+    """Numbers of a part as rationals, and which of its kernels have one that is only near."""
+    found, near = list[list[Fraction]](), set[int]()
+    for number, row in enumerate(kernels.tolist()):
+        values = [x if isinstance(x, (int, float)) else x.c for x in row]
+        if any(isinstance(x, Surd) for x in values) or any(getattr(x, "k", 0) for x in row):
+            near.add(number)
+        found.append([x.near()[0] if isinstance(x, Surd) else Fraction(x) for x in values])
+    return found, near

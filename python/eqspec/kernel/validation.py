@@ -1,10 +1,11 @@
 """Translation validation: the canonical text, read back, is the two networks that the auditor reads, exactly.
 
 It shares nothing with `canonical` but the auditor's reading of the files: the text is parsed here by its grammar
-(`kernel/README.md`), and every weight, bias and function is compared as a rational number. Of every neuron of the text
-it is known what it holds: an entry of a step, perhaps without a zero point and times a number. A row of a step has to
-read what the step reads; a row behind those of the steps has to copy one neuron, and holds what that one does. A last
-layer of such rows alone may say what quantised outputs stand for.
+(`kernel/README.md`), and every weight, bias and function is compared as a rational number. A row with errors has to be
+as near as it says to what the auditor reads, square roots and what it rounds itself included. Of every neuron of the
+text it is known what it holds: an entry of a step, perhaps without a zero point and times a number. A row of a step has
+to read what the step reads; a row behind those of the steps has to copy one neuron, and holds what that one does. A
+last layer of such rows alone may say what quantised outputs stand for.
 """
 
 from __future__ import annotations
@@ -12,21 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from eqspec.audit.functions import BENT, RELU, Curve
+from eqspec.audit.functions import Curve
 from eqspec.audit.reading import INPUTS, Step
-from eqspec.audit.reading.pair import deepened, in_step, is_chain
-from eqspec.audit.reading.value import CONSTANT, Value
 from eqspec.audit.rounding import Refused
 from eqspec.lazy_dataclass import dataclass
+
+from .stated import Affine, Entry, Unknown, side_by_side, stated
 
 Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
 """Slope on the left, value of its line at 0, and kinks: place and change of slope."""
 Quantiser = tuple[Fraction, int, int, int, str]
 """The size of a step, the zero point, both ends, and how it rounds."""
-Affine = tuple[dict[tuple[int, int], Fraction], Fraction]
-"""Weights of entries of steps, and a bias."""
 ROUNDINGS = "half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero"
 
 
@@ -38,65 +37,6 @@ class Held:
     entry: int
     scale: Fraction = Fraction(1)
     zero: Fraction | int = 0
-
-
-def side_by_side(
-    first: Sequence[Step], second: Sequence[Step], every_step: bool
-) -> tuple[list[list[Step]], list[tuple[int | None, int | None]]]:
-    """Both programs, chains made equally deep, and which of their steps stand together; of a program beside itself
-    `every_step`, where the claim is about all of them."""
-    if every_step:
-        given = [list(first), list(second)]
-        return given, in_step(*given)
-    given = [merged(first), merged(second)]
-    if all(map(is_chain, given)) and len(first) != len(second):
-        depth = max(map(len, given))
-        given = [deepened(one, depth) for one in given]
-    return given, in_step(*given)
-
-
-def merged(steps: Sequence[Step]) -> list[Step]:
-    """Without ReLUs in front of functions that give to all numbers below 0 what they give to 0."""
-    found = list(steps)
-    for number, step in enumerate(steps):
-        if step.curves and all(map(_flat_below_0, step.curves)):
-            source = _copied_step(step)
-            if source is not None and steps[source].curves == BENT:
-                found[number] = Step(steps[source].value.taken(step.value.parts[0].index[:, 0]), step.curves)
-    while True:
-        read = {part.source for step in found for part in step.value.parts} | {len(found) - 1}
-        rest = next((number for number in range(len(found)) if number not in read), None)
-        if rest is None:
-            return found
-        found = [Step(_moved(step.value, rest), step.curves) for n, step in enumerate(found) if n != rest]
-
-
-def _flat_below_0(curve: Curve) -> bool:
-    """Whether it is constant up to 0.
-
-    A quantiser is where its least level is no less than its zero point: every number up to 0 is rounded to that level
-    or less, and so has it.
-    """
-    given = curve.parameters
-    if curve.name == "pieces":
-        return given[1] >= 0.0 and given[int(given[0]) + 1] == 0.0
-    return curve == RELU or (curve.name == "levels" and given[2] >= given[1])
-
-
-def _copied_step(step: Step) -> int | None:
-    """The step whose entries are those of this one before its functions, in any order."""
-    if len(step.value.parts) != 1:
-        return None
-    (part,) = step.value.parts
-    whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
-    ordered = part.rows.tolist() == list(range(step.value.size))
-    ones = all(_number(part.kernels[kind][0]) == 1 for kind in set(part.kind.tolist()))
-    return part.source if part.source >= 0 and whole and ordered and ones else None
-
-
-def _moved(value: Value, rest: int) -> Value:
-    """What reads later steps than this one, which is left out."""
-    return Value(value.shape, tuple(replace(part, source=part.source - (part.source > rest)) for part in value.parts))
 
 
 def validate(text: str, grain: int, networks: Sequence[Sequence[Step]], *, every_step: bool = False) -> None:
@@ -124,23 +64,24 @@ def _compare(
         _expect(words, "layer")
         denominator = Fraction(int(next(words)))
         functions = [_function(words, grain) for _ in range(_index(next(words)))]
-        stated = [[] if at is None else _stated(one[at]) for at, one in zip(partner, given, strict=True)]
-        width, now = max(map(len, stated)), [list[Held | None](), list[Held | None]()]
+        rows = [[] if at is None else stated(one[at]) for at, one in zip(partner, given, strict=True)]
+        width, now = max(map(len, rows)), [list[Held | None](), list[Held | None]()]
         for row in range(_index(next(words))):
             which = [_index(word) for word in next(words).split("/")]
             both = [functions[which[0]], functions[which[-1]]]
             for side, (at, function) in enumerate(zip(partner, both, strict=True)):
-                weights, bias = _affine(words, denominator, grain)
+                weights, bias, errors = _affine(words, denominator, grain)
                 where = f"row {row} of layer {number}"
+                if errors != EXACT and (at is None or row >= len(rows[side])):
+                    _differs(f"{where}, which has errors and is of no step")
                 if row >= width:
                     now[side].append(_copied(weights, bias, function, held[side], where))
-                elif at is None or row >= len(stated[side]):
+                elif at is None or row >= len(rows[side]):
                     if weights or bias:
                         _differs(f"{where}, which one of the networks does not have")
                     now[side].append(None)
                 else:
-                    if _read(weights, bias, held[side], where) != stated[side][row]:
-                        _differs(where)
+                    _is_near(_read(weights, bias, held[side], where), rows[side][row], errors, held[side], where)
                     curves = given[side][at].curves
                     curve = curves[row if len(curves) > 1 else 0] if curves else None
                     scale, zero = _scale(function, curve, where)
@@ -164,9 +105,16 @@ def _function(words: Iterator[str], grain: int) -> Bent | Quantiser:
     return Fraction(base), Fraction(shift, grain), tuple((Fraction(b, grain), Fraction(s)) for b, s in pairs)
 
 
-def _affine(words: Iterator[str], denominator: Fraction, grain: int) -> tuple[dict[int, Fraction], Fraction]:
-    """Weights of neurons of the layer before, and a bias."""
-    bias, count, unit = int(next(words)), _index(next(words)), 0
+EXACT = Fraction(0), Fraction(0)
+
+
+def _affine(
+    words: Iterator[str], denominator: Fraction, grain: int
+) -> tuple[dict[int, Fraction], Fraction, tuple[Fraction, Fraction]]:
+    """Weights of neurons of the layer before, and a bias; errors, of the weights together and of the bias."""
+    first, *sizes = next(words).split("~")
+    bias, (off, slack) = int(first), map(_index, sizes or ("0", "0"))
+    count, unit = _index(next(words)), 0
     weights = dict[int, Fraction]()
     for _ in range(count):
         word = next(words)
@@ -176,7 +124,7 @@ def _affine(words: Iterator[str], denominator: Fraction, grain: int) -> tuple[di
         if int(word):
             weights[unit] = int(word) / denominator
         unit += 1
-    return weights, Fraction(bias, grain) / denominator
+    return weights, Fraction(bias, grain) / denominator, (off / denominator, Fraction(slack, grain) / denominator)
 
 
 def _index(word: str) -> int:
@@ -200,6 +148,38 @@ def _read(weights: dict[int, Fraction], bias: Fraction, held: Sequence[Held | No
     return {key: w for key, w in found.items() if w}, bias
 
 
+def _is_near(
+    found: Affine,
+    of_step: tuple[Affine, Unknown],
+    errors: tuple[Fraction, Fraction],
+    held: Sequence[Held | None],
+    where: str,
+) -> None:
+    """A row that is the one of the step, or no farther from it than its errors.
+
+    An entry that a neuron holds is (what that gives) / scale + zero: so an error of a weight counts over the scale for
+    the row, and times the zero for the bias.
+    """
+    (weights, bias), unknown = of_step
+    if errors == EXACT:
+        if found != (weights, bias) or unknown:
+            _differs(where)
+        return
+    holding = {(one.step, one.entry): one for one in held if one is not None and one.scale}
+    zero = Fraction(0)
+    off, slack = zero, abs(found[1] - bias) + unknown.get(None, zero)
+    keys: set[Entry] = {*found[0], *weights, *(key for key in unknown if key is not None)}
+    for key in keys:
+        far = abs(found[0].get(key, zero) - weights.get(key, zero)) + unknown.get(key, zero)
+        if far and key not in holding:
+            _differs(where)
+        if far:
+            off += far / abs(holding[key].scale)
+            slack += far * abs(Fraction(holding[key].zero))
+    if off > errors[0] or slack > errors[1]:
+        _differs(where)
+
+
 def _copied(
     weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser, held: Sequence[Held | None], where: str
 ) -> Held | None:
@@ -213,26 +193,6 @@ def _copied(
     if one is None or not one.scale:
         return None
     return replace(one, scale=one.scale * weight * function[0], zero=one.zero - bias / (one.scale * weight))
-
-
-def _stated(step: Step) -> list[Affine]:
-    """The rows of a step."""
-    rows: list[tuple[dict[tuple[int, int], Fraction], list[Fraction]]] = [({}, []) for _ in range(step.value.size)]
-    for part in step.value.parts:
-        kernels = [[_number(value) for value in kernel] for kernel in part.kernels]
-        for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
-            weights, biases = rows[row]
-            for unit, number in zip(index, kernels[kind], strict=True):
-                if unit >= 0 and part.source == CONSTANT:
-                    biases.append(number)
-                elif unit >= 0:
-                    key = part.source, unit
-                    weights[key] = weights[key] + number if key in weights else number
-    return [({k: w for k, w in weights.items() if w}, sum(biases, Fraction(0))) for weights, biases in rows]
-
-
-def _number(value: Any) -> Fraction:
-    return Fraction(float(value)) if isinstance(value, float) else Fraction(getattr(value, "c", value))
 
 
 def _meant(curve: Curve | None, where: str) -> Bent:

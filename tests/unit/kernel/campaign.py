@@ -18,7 +18,19 @@ from time import monotonic
 
 from eqspec.kernel import find
 from eqspec.kernel.binary import ask, stream
-from unit.kernel.pairs import Claim, Pair, changed, claims, points, question, random_pair, stored, twins, with_room
+from unit.kernel.pairs import (
+    Claim,
+    Pair,
+    blurred,
+    changed,
+    claims,
+    points,
+    question,
+    random_pair,
+    stored,
+    twins,
+    with_room,
+)
 
 EACH = 25
 """Changes of the records of one claim."""
@@ -43,9 +55,11 @@ def hunt(cases: int, seed: int, folder: Path, minutes: float = float("inf")) -> 
     random, counts = Random(seed), Counts()
     while counts.false < cases and monotonic() < end:
         if random.random() < 0.2:
-            _levels(stored(random), random, folder, counts)
+            pair = stored(random)
+            _levels(blurred(pair, random) if random.random() < 0.3 else pair, random, folder, counts)
             continue
         pair = twins(random) if random.random() < 0.2 else random_pair(random)
+        pair = blurred(pair, random) if random.random() < 0.3 else pair
         for claim, threshold in claims(pair, random):
             _one(pair, claim, threshold, random, folder, counts)
     return counts

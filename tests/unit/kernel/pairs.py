@@ -42,11 +42,20 @@ IDENTITY: Function = (1, 0, ())
 
 @dataclass(frozen=True)
 class Neuron:
-    """In either network a function, a bias in multiples of 1 / grain and a row."""
+    """In either network a function, a bias in multiples of 1 / grain and a row; and what the text says instead."""
 
     functions: tuple[Function, Function]
     biases: tuple[int, int]
     rows: tuple[tuple[int, ...], tuple[int, ...]]
+    said: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+    def words(self) -> Iterator[object]:
+        """Biases and rows as the kernel reads them, with errors that just cover what is said instead."""
+        said = self.said or tuple(zip(self.biases, self.rows, strict=True))
+        for bias, row, (other, near) in zip(self.biases, self.rows, said, strict=True):
+            off, slack = sum(abs(a - b) for a, b in zip(row, near, strict=True)), abs(bias - other)
+            short = in_runs(near)
+            yield from [f"{other}~{off}~{slack}" if off or slack else other, len(short), *short]
 
 
 @dataclass(frozen=True)
@@ -77,9 +86,7 @@ class Pair:
             for neuron in neurons:
                 one, other = map(functions.index, neuron.functions)
                 words.append(one if one == other else f"{one}/{other}")
-                for bias, row in zip(neuron.biases, neuron.rows, strict=True):
-                    short = in_runs(row)
-                    words += [bias, len(short), *short]
+                words += neuron.words()
         return " ".join(map(str, [*words, "end"]))
 
     def arguments(self, point: Sequence[Fraction], side: int) -> Iterator[list[tuple[Function, Fraction]]]:
@@ -205,6 +212,21 @@ def twins(random: Random) -> Pair:
         layers.append((random.choice([4, 8]), tuple(neurons)))
         before = width
     return Pair(inputs, tuple(layers))
+
+
+def blurred(pair: Pair, random: Random) -> Pair:
+    """The same networks, of which the text says something near; often one and the same row for both."""
+
+    def near(neuron: Neuron) -> Neuron:
+        said = []
+        for bias, row in zip(neuron.biases, neuron.rows, strict=True):
+            moved = tuple(w + random.choice([-1, 0, 0, 1]) for w in row)
+            said.append((bias + random.choice([0, 0, GRAIN // 8, 1]), moved))
+        if random.random() < 0.5:
+            said[1] = said[0]
+        return replace(neuron, said=tuple(said)) if random.random() < 0.6 else neuron
+
+    return Pair(pair.inputs, tuple((d, tuple(map(near, neurons))) for d, neurons in pair.layers))
 
 
 def question(pair: Pair, claim: str) -> str:

@@ -23,7 +23,8 @@ from eqspec.audit.reading.value import Part, Value
 from eqspec.audit.rounding import Refused
 from eqspec.kernel import check
 from eqspec.kernel.canonical import canonical
-from eqspec.kernel.validation import merged, validate
+from eqspec.kernel.stated import merged
+from eqspec.kernel.validation import validate
 from eqspec.networks import read_network
 from eqspec.property import Epsilon
 from eqspec.tasks.verdict import Verdict

@@ -1,0 +1,116 @@
+"""Both networks as the auditor reads them, in rationals, as `validation` compares them with the text: trusted as well.
+
+Steps of both stand side by side, without ReLUs that change nothing; a row of a step is weights of entries of steps, a
+bias, and by how much these may be off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from eqspec.audit.functions import BENT, RELU, Curve
+from eqspec.audit.reading import Step
+from eqspec.audit.reading.pair import deepened, in_step, is_chain
+from eqspec.audit.reading.surd import Surd
+from eqspec.audit.reading.value import CONSTANT, Value
+
+Entry = tuple[int, int]
+"""A step, and an entry of it."""
+Affine = tuple[dict[Entry, Fraction], Fraction]
+"""Weights of entries of steps, and a bias."""
+Unknown = dict[Entry | None, Fraction]
+"""How far the auditor's own number of an entry may be off, and of the bias, which is None."""
+
+
+def side_by_side(
+    first: Sequence[Step], second: Sequence[Step], every_step: bool
+) -> tuple[list[list[Step]], list[tuple[int | None, int | None]]]:
+    """Both programs, chains made equally deep, and which of their steps stand together; of a program beside itself
+    `every_step`, where the claim is about all of them."""
+    if every_step:
+        given = [list(first), list(second)]
+        return given, in_step(*given)
+    given = [merged(first), merged(second)]
+    if all(map(is_chain, given)) and len(first) != len(second):
+        depth = max(map(len, given))
+        given = [deepened(one, depth) for one in given]
+    return given, in_step(*given)
+
+
+def merged(steps: Sequence[Step]) -> list[Step]:
+    """Without ReLUs in front of functions that give to all numbers below 0 what they give to 0."""
+    found = list(steps)
+    for number, step in enumerate(steps):
+        if step.curves and all(map(_flat_below_0, step.curves)):
+            source = _copied_step(step)
+            if source is not None and steps[source].curves == BENT:
+                found[number] = Step(steps[source].value.taken(step.value.parts[0].index[:, 0]), step.curves)
+    while True:
+        read = {part.source for step in found for part in step.value.parts} | {len(found) - 1}
+        rest = next((number for number in range(len(found)) if number not in read), None)
+        if rest is None:
+            return found
+        found = [Step(_moved(step.value, rest), step.curves) for n, step in enumerate(found) if n != rest]
+
+
+def _flat_below_0(curve: Curve) -> bool:
+    """Whether it is constant up to 0.
+
+    A quantiser is where its least level is no less than its zero point: every number up to 0 is rounded to that level
+    or less, and so has it.
+    """
+    given = curve.parameters
+    if curve.name == "pieces":
+        return given[1] >= 0.0 and given[int(given[0]) + 1] == 0.0
+    return curve == RELU or (curve.name == "levels" and given[2] >= given[1])
+
+
+def _copied_step(step: Step) -> int | None:
+    """The step whose entries are those of this one before its functions, in any order."""
+    if len(step.value.parts) != 1:
+        return None
+    (part,) = step.value.parts
+    whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
+    ordered = part.rows.tolist() == list(range(step.value.size))
+    ones = all(_number(part.kernels[kind][0]) == (Fraction(1), Fraction(0)) for kind in set(part.kind.tolist()))
+    return part.source if part.source >= 0 and whole and ordered and ones else None
+
+
+def _moved(value: Value, rest: int) -> Value:
+    """What reads later steps than this one, which is left out."""
+    return Value(value.shape, tuple(replace(part, source=part.source - (part.source > rest)) for part in value.parts))
+
+
+def stated(step: Step) -> list[tuple[Affine, Unknown]]:
+    """The rows of a step, and by how much their numbers may be off."""
+    rows: list[tuple[dict[Entry, Fraction], list[Fraction], Unknown]] = [({}, [], {}) for _ in range(step.value.size)]
+    for part in step.value.parts:
+        kernels = [[_number(value) for value in kernel] for kernel in part.kernels]
+        for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
+            weights, biases, unknown = rows[row]
+            for unit, (number, off) in zip(index, kernels[kind], strict=True):
+                if unit < 0:
+                    continue
+                key = None if part.source == CONSTANT else (part.source, unit)
+                if key is None:
+                    biases.append(number)
+                else:
+                    weights[key] = weights[key] + number if key in weights else number
+                if off:
+                    unknown[key] = unknown.get(key, Fraction(0)) + off
+    return [
+        (({k: w for k, w in weights.items() if w}, sum(biases, Fraction(0))), unknown)
+        for weights, biases, unknown in rows
+    ]
+
+
+def _number(value: Any) -> tuple[Fraction, Fraction]:
+    """A rational near a number of the auditor, and at most how far it is off: 0 but for roots and what is rounded."""
+    if isinstance(value, float):
+        return Fraction(float(value)), Fraction(0)
+    exact, missing = getattr(value, "c", value), value.missing if getattr(value, "k", 0) else Fraction(0)
+    near, off = exact.near() if isinstance(exact, Surd) else (Fraction(exact), Fraction(0))
+    return near, off + missing
