@@ -1,15 +1,16 @@
 //! Contraction of one network by itself: it never excludes what happens, bounds what is left of it from above, and
-//! excludes what is far from happening.
+//! excludes what is far from happening. So do parts of it under assumed signs, which cover what they are made of.
 
 use crate::assumed::{Draw, Values, draws, prepare, violation};
 use crate::random::{Case, Scale, cases, for_all};
-use eqspec::bound::{Alone, AloneBudget, Assumption, ContractionBudget, Contractor};
+use eqspec::bound::{Alone, AloneBudget, Assumption, ContractionBudget, Contractor, PartAlone, PartResult};
+use eqspec::domain::intermediate_bounds::PhaseConstraint;
 use eqspec::domain::{IntermediateBounds, Quantity};
 use eqspec::network::Pair;
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
-const BUDGET: AloneBudget = AloneBudget { rounds: 6, steps: 6, rate: 0.07, gain: 0.97, work: u64::MAX };
+const BUDGET: AloneBudget = AloneBudget { rounds: 6, steps: 6, rate: 0.07, gain: 0.97, work: u64::MAX, whole: false };
 
 /// What is assumed of which network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,4 +152,70 @@ fn what_is_far_from_happening_is_excluded_and_a_contractor_is_itself_again() {
         prop_assert_eq!(before.to_bits(), after.to_bits());
         Ok(())
     });
+}
+
+/// Whether what happens in one network is inside the bounds and the signs of a part.
+fn is_inside(part: &PartAlone, network: Quantity, value: &Values, assumption: &Assumption) -> bool {
+    let own = |c: &PhaseConstraint| PhaseConstraint { quantity: network, ..*c };
+    let signs: Vec<PhaseConstraint> = part.bounds.phase_constraints.iter().map(own).collect();
+    value.satisfies(assumption, &signs)
+}
+
+#[test]
+fn parts_cover_what_happens_in_one_network_and_none_is_closed_where_it_does() {
+    #[derive(Debug, Default)]
+    struct Parts {
+        alive: usize,
+        halved: usize,
+        excluded: usize,
+        closed: usize,
+    }
+    let seen = RefCell::new(Parts::default());
+    let budget = AloneBudget { rounds: 2, steps: 3, whole: true, ..BUDGET };
+    let pairs = cases(2..=4, 2..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
+    let shifts = prop_oneof![2 => Just(0.0), 1 => 0.0f64..2.0];
+    for_all(400, (pairs, draws(), abouts(), any::<bool>(), shifts), |(case, draw, about, singles, shift)| {
+        let Some((pair, values, bounds, mut assumption)) = question(&case, draw, about) else { return Ok(()) };
+        assumption.constant -= shift;
+        let Some((twins, bounds, asked)) = of_twins(&pair, &bounds, &assumption) else { return Ok(()) };
+        let network = assumption.speaks_of().expect("one network");
+        let mut contractor = Contractor::new(&twins).in_singles(singles);
+        let mut waiting = vec![PartAlone::whole(bounds)];
+        for _ in 0..24 {
+            let Some(part) = waiting.pop() else { break };
+            let inside: Vec<&Values> =
+                values.iter().filter(|value| is_inside(&part, network, value, &assumption)).collect();
+            let mut seen = seen.borrow_mut();
+            seen.alive += inside.len();
+            match contractor.exclude_part(part, &asked, budget, || false) {
+                PartResult::Excluded => {
+                    seen.excluded += 1;
+                    prop_assert!(inside.is_empty(), "{about:?} happens and was called impossible: {assumption:?}");
+                }
+                PartResult::Stuck => waiting.clear(),
+                PartResult::Open(halves) => {
+                    seen.halved += 1;
+                    for value in inside {
+                        prop_assert!(violation(&assumption, value) <= halves[0].bound);
+                        let own = if network == Quantity::First { &value.x } else { &value.y };
+                        let mut covered = false;
+                        for half in halves.iter().filter(|half| is_inside(half, network, value, &assumption)) {
+                            covered = true;
+                            for (layer, known) in own.iter().zip(&half.bounds.layers) {
+                                for (v, (l, u)) in layer.iter().zip(known.x.lower.iter().zip(&known.x.upper)) {
+                                    prop_assert!(*v >= *l && *v <= *u, "{v:?} outside {l}..{u}");
+                                }
+                            }
+                        }
+                        prop_assert!(covered, "an input of the part is in neither half");
+                    }
+                    waiting.extend(*halves);
+                }
+            }
+            seen.closed += usize::from(waiting.is_empty());
+        }
+        Ok(())
+    });
+    let seen = seen.into_inner();
+    assert!(seen.alive > 300 && seen.halved > 200 && seen.excluded > 100 && seen.closed > 50, "{seen:?}");
 }

@@ -12,7 +12,7 @@
 //! sign is open, step by step of the network, so that the relaxations of a step are as tight as the round made
 //! them before the next one is bounded. Wide networks need that: what a few neurons are worth is soon used up, and only
 //! all of them together begin the descent in which bounds tighten bounds until they contradict. Where rounds stop
-//! paying, nothing follows; they do so after three or four. How deep rounds go is in [`super::reach`].
+//! paying, the neurons that cost most are split ([`super::alone_parts`]). How deep rounds go is in [`super::reach`].
 //!
 //! Sound as a contraction is: every bound holds for every input of the box at which the assumption holds, whatever the
 //! multipliers. Nothing of them is left when the assumption is not excluded.
@@ -40,6 +40,8 @@ pub struct AloneBudget {
     pub gain: f64,
     /// Multiplications of one round. Where all neurons would take more, those that cost the violation most are bounded.
     pub work: u64,
+    /// Whether every round goes through all layers, from the first one upwards.
+    pub whole: bool,
 }
 
 /// What became of an assumption.
@@ -84,7 +86,9 @@ impl Assumption {
         self
     }
 
-    /// That f1 meets the guard: all rows stay the guard, and this one is what a bound is sought of.
+    /// That f1 meets a row of the guard, which is what a bound is sought of. The other rows are left out, so that less is
+    /// assumed: nine more multipliers for every neuron gained nothing and made few steps worse. Only the rows of an exact
+    /// confidence, which count together, stay the guard.
     #[must_use]
     pub fn of_guard_row(mut self, row: usize) -> Self {
         let outputs = self.outputs();
@@ -94,7 +98,7 @@ impl Assumption {
         self.constant = self.constants[row];
         // A row that is exactly 0 is met.
         self.strict = true;
-        self
+        if self.entropy.is_empty() { self.without_guard() } else { self }
     }
 }
 
@@ -118,47 +122,60 @@ impl IntermediateBounds {
 
 impl Contractor<'_> {
     /// Contracts the bounds of one network under an assumption that speaks of it alone, until it is excluded or until
-    /// the budget is spent. `bounds` must hold without an assumption. Nothing is logged, so a recorded proof cannot use
-    /// it.
+    /// the budget is spent. `bounds` must hold without an assumption, but for their assumed signs. Nothing is logged, so a
+    /// recorded proof cannot use it.
     pub fn exclude_alone(
         &mut self,
-        bounds: IntermediateBounds,
+        mut bounds: IntermediateBounds,
         assumption: &Assumption,
         budget: AloneBudget,
         stop: impl Fn() -> bool,
+    ) -> Alone {
+        self.contract_alone(&mut bounds, &mut WarmStart::default(), assumption, budget, &stop)
+    }
+
+    /// The same, which leaves the bounds that hold under the assumption. `target` has multipliers of the violation to begin
+    /// with, if there are any, and those that were reached.
+    pub(super) fn contract_alone(
+        &mut self,
+        bounds: &mut IntermediateBounds,
+        target: &mut WarmStart,
+        assumption: &Assumption,
+        budget: AloneBudget,
+        stop: &impl Fn() -> bool,
     ) -> Alone {
         let Some(network) = assumption.speaks_of().filter(|_| self.log.is_none()) else {
             return Alone::Open(f64::INFINITY);
         };
         self.backward.alone = network == Quantity::First;
-        let result = self.rounds_alone(bounds, assumption, network, budget, &stop);
+        let result = self.rounds_alone((bounds, network), target, assumption, budget, stop);
         self.backward.alone = false;
         result
     }
 
     fn rounds_alone(
         &mut self,
-        mut bounds: IntermediateBounds,
+        (bounds, network): (&mut IntermediateBounds, Quantity),
+        target: &mut WarmStart,
         assumption: &Assumption,
-        network: Quantity,
         budget: AloneBudget,
         stop: &impl Fn() -> bool,
     ) -> Alone {
         let hidden = bounds.layers.len() - 1;
-        let mut warm: Vec<WarmStart> = vec![WarmStart::default(); hidden + 1];
+        let mut warm: Vec<WarmStart> = vec![WarmStart::default(); hidden];
         let mut bound = f64::INFINITY;
-        let mut reach = Reach::default();
+        let mut reach = if budget.whole { Reach::whole() } else { Reach::default() };
         for _ in 0..budget.rounds {
             let (before, spent) = (bound, self.flops());
-            self.backward.set_bounds(&bounds);
+            self.backward.set_bounds(bounds);
             // The violation alone at first: often it is enough, and it shows what a functional costs.
-            match self.bound_alone(&[Functional::Target], assumption, budget, &mut warm[hidden], stop) {
+            match self.bound_alone(&[Functional::Target], assumption, budget, target, stop) {
                 Alone::Excluded => return Alone::Excluded,
                 Alone::Open(found) => bound = bound.min(found),
             }
             let cost = (self.flops() - spent).max(1);
             let most = usize::try_from(budget.work / cost).unwrap_or(usize::MAX).max(1);
-            let chosen = self.chosen(&bounds, network, most);
+            let chosen = self.chosen(bounds, network, most);
             for layer in reach.layers(hidden) {
                 let here = |f: &Functional| match f {
                     Functional::Neuron { layer: l, .. } => *l == layer,
@@ -170,12 +187,12 @@ impl Contractor<'_> {
                 }
                 let curved = self.pair.curves(layer).is_some();
                 let slack_before = slack(bounds.layers[layer].of(network), curved);
-                self.backward.set_bounds(&bounds);
+                self.backward.set_bounds(bounds);
                 match self.bound_alone(&functionals, assumption, budget, &mut warm[layer], stop) {
                     Alone::Excluded => return Alone::Excluded,
                     Alone::Open(found) => bound = bound.min(found),
                 }
-                if self.enter(&mut bounds, &functionals).is_err() {
+                if self.enter(bounds, &functionals).is_err() {
                     return Alone::Excluded;
                 }
                 if stop() {
@@ -221,7 +238,7 @@ impl Contractor<'_> {
     }
 
     /// Improves the bounds of some functionals, the target first, and leaves them in `best`.
-    fn bound_alone(
+    pub(super) fn bound_alone(
         &mut self,
         functionals: &[Functional],
         assumption: &Assumption,

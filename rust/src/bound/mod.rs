@@ -15,6 +15,7 @@
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
 //! | `alone`, `reach` | the same for one network of the pair by itself, and how deep its rounds go | INVPROP |
+//! | `alone_parts` | splits at the signs of neurons of one network by itself | BaBSR, filtered smart branching |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
@@ -26,6 +27,7 @@
 //! pair under a violation are eqspec's own.
 
 mod alone;
+mod alone_parts;
 mod ascent;
 pub mod assumption;
 pub mod backward;
@@ -55,5 +57,6 @@ pub mod split_candidates;
 mod weights;
 
 pub use alone::{Alone, AloneBudget};
+pub use alone_parts::{PartAlone, PartResult};
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};

@@ -20,11 +20,18 @@ const NOTHING: f64 = 0.98;
 pub(super) struct Reach {
     /// The lowest layer of a round, once the first round is over.
     lowest: Option<usize>,
+    /// Whether every round goes through all layers.
+    whole: bool,
     /// The layers that were met in this round, and the share of its slack that is left of each.
     met: Vec<(usize, f64)>,
 }
 
 impl Reach {
+    /// Every round goes through all layers, upwards, as after a split of a neuron, which acts on all layers behind it.
+    pub(super) fn whole() -> Self {
+        Self { lowest: Some(0), whole: true, met: Vec::new() }
+    }
+
     /// The layers of the next round, out of so many, in order.
     pub(super) fn layers(&mut self, hidden: usize) -> Vec<usize> {
         self.met.clear();
@@ -42,6 +49,9 @@ impl Reach {
 
     /// Sets how deep the next round goes. False if there is none, since little came of this one, which went all the way.
     pub(super) fn next_round(&mut self, little: bool) -> bool {
+        if self.whole {
+            return !little;
+        }
         let deepest = self.met.iter().copied().min_by_key(|(layer, _)| *layer);
         let lowest = self.lowest.or(deepest.map(|(layer, _)| layer)).unwrap_or(0);
         if little && lowest == 0 {
@@ -95,6 +105,15 @@ mod tests {
         assert_eq!(round(&mut reach, [1.0; 4]), [1, 2, 3]);
         assert!(reach.next_round(true));
         assert_eq!(round(&mut reach, [1.0; 4]), [0, 1, 2, 3]);
+        assert!(!reach.next_round(true));
+    }
+
+    #[test]
+    fn whole_rounds_meet_all_layers_and_end_with_the_first_that_brings_little() {
+        let mut reach = Reach::whole();
+        assert_eq!(round(&mut reach, [1.0; 4]), [0, 1, 2, 3]);
+        assert!(reach.next_round(false));
+        assert_eq!(round(&mut reach, [0.5, 1.0, 1.0, 1.0]), [0, 1, 2, 3]);
         assert!(!reach.next_round(true));
     }
 

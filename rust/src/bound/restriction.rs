@@ -50,6 +50,17 @@ pub(super) struct Restriction {
 /// The place of a neuron that is left out.
 const NOWHERE: usize = usize::MAX;
 
+/// What steps are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// Both networks and their difference, and links between them are moved.
+    Linked,
+    /// The same, and links stay where they are.
+    Both,
+    /// f1 alone.
+    First,
+}
+
 /// What becomes of a neuron.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -60,9 +71,9 @@ enum Role {
 
 impl Restriction {
     /// For these relaxations, inputs and functionals, whose neurons and inputs are kept, as are the neurons of assumed
-    /// signs. `links` says whether links are moved.
-    pub(super) fn of(relaxed: &RelaxedPair, functionals: &[Functional], links: bool, whole_inputs: bool) -> Self {
-        let mut steps: Vec<Vec<Role>> = relaxed.relaxations.iter().map(|r| roles(r, links)).collect();
+    /// signs.
+    pub(super) fn of(relaxed: &RelaxedPair, functionals: &[Functional], about: About, whole_inputs: bool) -> Self {
+        let mut steps: Vec<Vec<Role>> = relaxed.relaxations.iter().map(|r| roles(r, about)).collect();
         let widest = relaxed.radius.iter().fold(f64::MIN_POSITIVE, |a, radius| a.max(*radius));
         let varies = |radius: &f64| whole_inputs || *radius > VARIES * widest;
         let role = |radius: &f64| if varies(radius) { Role::Bends } else { Role::LeftOut };
@@ -97,13 +108,15 @@ impl Restriction {
     }
 }
 
-fn roles(relaxation: &Relaxation, links: bool) -> Vec<Role> {
+fn roles(relaxation: &Relaxation, about: About) -> Vec<Role> {
     let sides = [&relaxation.first, &relaxation.second];
+    // The coefficients of Y and D are 0 where f1 alone is looked at, and nobody tightens y there.
+    let sides = if about == About::First { &sides[..1] } else { &sides[..] };
     let every = |holds: &dyn Fn(&OneSided) -> bool| sides.iter().all(|side| holds(side));
     let role = |i: usize| {
         if every(&|side| side.active[i] == 0.0 && side.unstable[i] == 0.0) {
             Role::LeftOut
-        } else if !links && every(&|side| side.active[i] == 1.0) {
+        } else if about != About::Linked && every(&|side| side.active[i] == 1.0) {
             Role::Passes
         } else {
             Role::Bends

@@ -10,7 +10,7 @@
 use super::assumption::Assumption;
 use super::backward::Backward;
 use super::functional::Functional;
-use super::restriction::Restriction;
+use super::restriction::{About, Restriction};
 use super::shared_inputs::SharedInputs;
 use super::weights::{StepWeights, weights};
 use crate::domain::restricted_pair::select;
@@ -83,9 +83,14 @@ impl<'a> Singles<'a> {
         if !self.wanted || !sizes_suit(backward) {
             return;
         }
+        let about = match (backward.alone, links) {
+            (true, _) => About::First,
+            (false, true) => About::Linked,
+            (false, false) => About::Both,
+        };
         let whole_inputs = assumption.region.rows() > 0;
         self.restriction = (self.leaving_out && pair.is_chain())
-            .then(|| Restriction::of(&backward.relaxed, functionals, links, whole_inputs).into());
+            .then(|| Restriction::of(&backward.relaxed, functionals, about, whole_inputs).into());
         let restriction = self.restriction.clone();
         if let Some(own) = self.made(pair) {
             own.follow(backward, pair, restriction.as_deref());
@@ -239,7 +244,8 @@ mod tests {
             current.optimise_links = false;
         }
         let relaxed = &backward.relaxed;
-        let restriction = Arc::new(Restriction::of(relaxed, &functionals, !alone, false));
+        let restriction =
+            Arc::new(Restriction::of(relaxed, &functionals, if alone { About::First } else { About::Linked }, false));
         let mut workspace = Backward::<f32>::without_bounds(&pair);
         workspace.follow(&backward, &pair, restricted.then_some(&*restriction));
         let mut singles = current.restricted_singles(restricted.then_some(&restriction));

@@ -1,39 +1,28 @@
 //! What each network does by itself, on the first box of many inputs: guards that f1 never meets, and violations that f2
-//! never commits whatever f1 does ([`crate::bound::Alone`]).
+//! never commits whatever f1 does ([`crate::bound::Alone`], [`crate::bound::PartAlone`]).
 //!
 //! For Top-1 this is the proof by cases that both networks have one and the same label in the whole box. A guard that is
 //! excluded closes all obligations behind it, so ten questions about f1 and ten about f2 may replace a hundred about
 //! both. What stays open is contracted as always.
 //!
-//! The questions do not depend on each other, and there is no other box yet, so they are dealt out to as many threads as
-//! the search has. Answers do not depend on which thread gave them. Each counts only if floats were rounded to nearest
-//! before and after it.
+//! The questions do not depend on each other, and there is no other box yet, so they and their parts are dealt out to as
+//! many threads as the search has ([`super::alone_pool`]). Each answer counts only if floats were rounded to nearest before
+//! and after it.
 //!
 //! A record of a proof has no place for bounds of one network, so where one is kept the stage is left out.
 
+use super::alone_pool::{Pool, Question};
 use super::workspace::{Stage, StageResult, Workspace};
-use crate::bound::{Alone, Assumption, Contractor};
+use crate::bound::Assumption;
 use crate::domain::{IntermediateBounds, Quantity};
 use crate::network::eval::{Evaluation, Evaluator};
-use crate::numeric::round::arithmetic_is_ieee;
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::falsify::candidates::centre;
-use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// See the head of this file.
 pub struct EachNetworkAlone;
-
-/// An assumption about one network, and the obligations that are proved if it holds nowhere.
-struct Question {
-    /// x for f1, y for f2.
-    network: Quantity,
-    /// About f1 of that network paired with itself.
-    assumption: Assumption,
-    proves: Vec<usize>,
-}
 
 impl Stage for EachNetworkAlone {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
@@ -43,7 +32,7 @@ impl Stage for EachNetworkAlone {
         workspace.enter(Activity::Contraction);
         let questions = questions(&workspace.context, node);
         let bounds = IntermediateBounds::of(workspace.propagation.layers(), &node.lower, &node.upper);
-        let (excluded, flops) = answers(&workspace.context, &bounds, &questions);
+        let (excluded, flops) = Pool::new(&questions, &bounds).answers(&workspace.context);
         workspace.elsewhere += flops;
         for question in excluded.into_iter().map(|number| &questions[number]) {
             workspace.statistics.stages.contraction += question.proves.len() as u64;
@@ -105,48 +94,4 @@ fn missed(assumption: &Assumption, first: &[f64]) -> Option<usize> {
 fn of_violation(assumption: Assumption, obligation: usize) -> Option<Question> {
     let network = assumption.speaks_of()?;
     Some(Question { network, assumption: assumption.of_twins()?, proves: vec![obligation] })
-}
-
-/// The numbers of the questions whose assumptions hold nowhere, and the operations that it took to find them.
-fn answers(context: &Context<'_>, bounds: &IntermediateBounds, questions: &[Question]) -> (Vec<usize>, u64) {
-    let Context { pair, settings, shared, .. } = *context;
-    let (next, flops) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let spare = (1.0 - POLICY.alone_share) * shared.seconds_left();
-    let stop = || shared.stopping() || shared.seconds_left() < spare;
-    let Ok(twins) = pair.twins() else { return (Vec::new(), 0) };
-    let known = [Quantity::First, Quantity::Second].map(|network| bounds.of_twins(network));
-    let work = || {
-        let mut excluded = Vec::new();
-        let mut contractors = [None, None];
-        while !stop() {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(question) = questions.get(number) else { break };
-            let which = usize::from(question.network != Quantity::First);
-            let before = arithmetic_is_ieee();
-            let contractor = contractors[which].get_or_insert_with(|| {
-                Contractor::new(&twins[which]).in_singles(settings.singles).leaving_out_stable(settings.stable_left_out)
-            });
-            let answer = contractor.exclude_alone(known[which].clone(), &question.assumption, POLICY.alone, stop);
-            if answer == Alone::Excluded && before && arithmetic_is_ieee() {
-                excluded.push(number);
-            }
-        }
-        let spent = contractors.iter().flatten().map(Contractor::flops).sum();
-        flops.fetch_add(spent, Ordering::Relaxed);
-        excluded
-    };
-    let threads = settings.workers().min(questions.len());
-    let mut excluded = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut excluded = work();
-        for other in others {
-            match other.join() {
-                Ok(found) => excluded.extend(found),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        excluded
-    });
-    excluded.sort_unstable();
-    (excluded, flops.into_inner())
 }

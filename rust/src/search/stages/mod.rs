@@ -5,6 +5,7 @@
 //! and nothing else, as proved.
 
 mod alone;
+mod alone_pool;
 mod backward_bounds;
 mod contraction;
 mod dual;
