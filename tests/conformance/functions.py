@@ -20,6 +20,8 @@ def add(g: Builder, kind: str, inputs: Sequence[Value | None], outputs: int = 1,
     """A node with the sample that the reference implementation gives."""
 
     def sample() -> Any:
+        if any(v is not None and v.sample is None for v in inputs):
+            raise LookupError("what went before has no sample")
         given = {v.name: sample_of(v) for v in inputs if v is not None}
         values = [helper.make_tensor_value_info(n, TYPES[a.dtype.type], a.shape) for n, a in given.items()]
         names = [f"made{i}" for i in range(outputs)]
