@@ -239,7 +239,7 @@ fn a_root_is_defined_on_a_sum_without_negative_terms() {
     };
     for front in [curve("square", &[], HIDDEN), Function::Relu] {
         assert!(defined(&front, [0.1, 0.7, 0.0, 1.3], 0.0, 0.0));
-        assert!(defined(&front, [0.1, 0.7, 0.3, 1.3], 0.05, 1e-3));
+        assert!(defined(&front, [0.1, 0.7, 0.3, 1.3], 1e-13, 1e-15), "what folding rounds");
         assert!(!defined(&front, [0.1, 0.7, 0.0, 1.3], 0.0, -1e-12), "below 0 by the bias");
         assert!(!defined(&front, [0.1, -1e-13, 0.7, 1.3], 0.0, 0.0), "below 0 by one term");
         assert!(!defined(&front, [0.1, 1e-13, 0.7, 1.3], 1e-12, 0.0), "below 0 by the error of a weight");
