@@ -1,5 +1,6 @@
 //! The ends of a search other than a verdict: limits, the host's wish, nothing to prove, misuse.
 
+use eqspec::domain::propagation::Failure;
 use eqspec::domain::published_score::PublishedScore;
 use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::lp::{Answer, LinearProgram};
@@ -9,7 +10,7 @@ use eqspec::search::{Constraint, Host, NoHost, Progress, Reason, Region, Solutio
 use eqspec::settings::Settings;
 use ndarray::{Array1, Array2};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn affine(weight: &[&[f64]], bias: &[f64]) -> Affine {
     let weight = Array2::from_shape_fn((weight.len(), weight[0].len()), |(i, j)| weight[i][j]);
@@ -55,6 +56,21 @@ fn the_limit_on_boxes_is_kept() {
             assert!(solution.open_boxes > 0 && solution.certified_fraction < 1.0);
         }
     }
+}
+
+#[test]
+fn a_propagation_looks_at_the_clock_where_forms_are_large() {
+    let stopped = |size: usize, deadline: Option<Instant>| {
+        let weight = Array2::from_elem((size, size), 0.01);
+        let layer = || Affine::new(weight.view(), Array1::zeros(size).view(), None, None).unwrap();
+        let pair = Pair::new(vec![layer(), layer()], vec![layer(), layer()]).unwrap();
+        let mut propagation = Propagation::new(AbstractDomain::Reduced, 2).with_deadline(deadline);
+        propagation.enclose(&pair, &vec![-1.0; size], &vec![1.0; size]).err()
+    };
+    let over = Some(Instant::now());
+    assert_eq!(stopped(300, over), Some(Failure::Stopped));
+    assert_eq!(stopped(300, None), None);
+    assert_eq!(stopped(3, over), None, "which takes no longer than a look");
 }
 
 /// Ten inputs, so that probes come first; the networks differ a little everywhere, and with no allowance nothing is proved.

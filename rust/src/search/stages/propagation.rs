@@ -36,8 +36,7 @@ impl Stage for Propagation {
                 workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
                 return StageResult::Halve;
             }
-            // The node stays open, and goes back to the queue.
-            Err(Failure::Stopped) => return StageResult::Halve,
+            Err(Failure::Stopped) => return super::stopped(node),
             Err(Failure::TooLarge) => return without_forms::bound(workspace, node),
             Err(Failure::Contradiction) => {
                 workspace.statistics.stages.contraction += opened as u64;
