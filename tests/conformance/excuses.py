@@ -57,6 +57,7 @@ REFUSALS: dict[str, str] = {
     r"is a label: a place among": "a distance between labels is none between scores",
     r"has no spatial axes": "images without entries",
     r"output_shape .* is larger than": "a ConvTranspose that leaves entries which no window reaches, before or behind",
+    r"NonZero of a single number": "the standard has no axis, onnxruntime one",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""

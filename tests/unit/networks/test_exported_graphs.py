@@ -217,6 +217,27 @@ def test_weights_of_an_lstm_in_another_order(tmp_path: Path) -> None:
     read_and_compared(graph(nodes, constants, (1, 2, 3)), tmp_path, [("x", np.float32, (1, 2, 3))])
 
 
+@pytest.mark.parametrize("kind", ["Acosh", "Asinh", "Atanh", "Cosh", "Mean", "Sinh", "Tan"])
+def test_a_number_without_axes_stays_one(kind: str, tmp_path: Path) -> None:
+    """Operators that are written out as others took it for a list of one number, which its shape told."""
+    nodes = [
+        node(kind, ["c"], "q"),
+        node("Shape", ["q"], "s"),
+        node("Concat", ["s", "k"], "sizes", axis=0),
+        node("Size", ["sizes"], "many"),
+        node("Cast", ["many"], "factor", to=FLOAT),
+        node("Mul", ["x", "factor"], "y"),
+    ]
+    constants = {"c": np.array(1.5 if kind == "Acosh" else 0.5, np.float32), "k": whole(2, 3)}
+    read_and_compared(graph(nodes, constants, (1, 3)), tmp_path, [("x", np.float32, (1, 3))])
+
+
+def test_which_places_of_a_single_number_are_not_zero_is_not_said(tmp_path: Path) -> None:
+    nodes = [node("NonZero", ["c"], "p"), node("Shape", ["p"], "s"), node("Expand", ["x", "s"], "y")]
+    with pytest.raises(NetworkError, match="NonZero of a single number"):
+        read_network(save(tmp_path, graph(nodes, {"c": np.array(5, np.int64)}, (1, 3))))
+
+
 def test_joined_constants_are_constants(tmp_path: Path) -> None:
     """With the digits that no float holds: of a third, and of numbers that a float does."""
     nodes = [

@@ -56,7 +56,7 @@ class Pieces:
     def constant(self, array: NDArray[Any], like: str) -> str:
         """A constant of the graph, exactly as it is."""
         name = self.name(like)
-        self.added.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.added.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def add(self, node: NodeProto, operator: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:

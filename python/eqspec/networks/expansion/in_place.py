@@ -55,7 +55,7 @@ class InPlace:
 
     def constant(self, array: NDArray[Any]) -> str:
         """A constant."""
-        return self.of("Constant", value=numpy_helper.from_array(np.ascontiguousarray(array)))
+        return self.of("Constant", value=numpy_helper.from_array(np.asarray(array, order="C")))
 
     def whole(self, *numbers: int) -> str:
         """Constant integers, as shapes and places are."""

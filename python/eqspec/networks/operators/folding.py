@@ -70,6 +70,10 @@ def fold(call: OperatorCall) -> list[Value]:
     if not real:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
+    if node.op_type == "NonZero" and not np.shape(arrays[0]):
+        raise UnreadableError(
+            "NonZero of a single number, of which the standard has no axis and onnxruntime one", _FOLD
+        )
     computed = _of_another(call) or run
     given = iter(computed(node, call.opset, arrays))  # of those outputs that have a name
     made: list[Value] = [_value(next(given), bool(real), node) if name else _NOTHING for name in node.output]
