@@ -106,6 +106,7 @@ REFERENCE_BUGS = (
     Bug("LRN", "it stops at as many channels as there are samples"),
     Bug("Resize", "a single entry lies half a place in front of the first", with_value=b"pytorch_half_pixel"),
     Bug("Resize", "the length is that by the scale, not the one rounded down to entries", with_value=b"align_corners"),
+    Bug("Resize", "what entries count for is computed in float32, also of double", with_value=b"cubic"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (

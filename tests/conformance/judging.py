@@ -31,8 +31,8 @@ POINTS = 2
 DTYPES: dict[int, Any] = {1: np.float32, 10: np.float16, 11: np.float64}
 ROUNDING = {1: 2e-5, 10: 3e-2, 11: 1e-10}
 _CERTAIN = Fraction(1, 10**12)
-_FLOAT32_BITS = 22
-_FLOAT32 = Fraction(1, 1 << _FLOAT32_BITS)
+_BITS = {1: 22, 10: 9, 11: 22}
+"""That rounding leaves, by type; some functions of double are computed in float32."""
 
 
 @dataclass
@@ -172,15 +172,18 @@ def _judge_network(
 def _within_float32(
     network: Network, point: NDArray[Any], answer: NDArray[Any], batch: int, model: onnx.ModelProto
 ) -> bool:
-    """Whether an answer lies among those that rounding of functions to float32 admits.
+    """Whether an answer lies among those that rounding of functions to float32, or to float16 in such a file, admits.
 
     Where one saturates, as a Tanh of 16 and of 20, scores tie in floats that differ in real numbers, and a jump behind
     it, as of a Hardmax, lies elsewhere.
     """
     low, high = np.full(network.output_size, np.inf), np.full(network.output_size, -np.inf)
-    for moved in (0, _FLOAT32, -_FLOAT32):  # what is rounded in front of a jump may as well be the input
+    bits = _BITS[model.graph.input[0].type.tensor_type.elem_type]
+    for moved in (
+        Fraction(sign, 1 << bits) for sign in (0, 1, -1)
+    ):  # what is rounded in front of a jump may as well be the input
         try:
-            ends = network.evaluate_exact([Fraction(float(v)) * (1 + moved) for v in point], _FLOAT32_BITS)
+            ends = network.evaluate_exact([Fraction(float(v)) * (1 + moved) for v in point], bits)
         except ArithmeticError:
             return False
         low = np.minimum(low, [float(end[0]) for end in ends])
