@@ -70,7 +70,7 @@ def fold(call: OperatorCall) -> list[Value]:
     if not real:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
-    if node.op_type == "NonZero" and not np.shape(arrays[0]):
+    if node.op_type == "NonZero" and isinstance(arrays[0], np.ndarray) and not arrays[0].ndim:
         raise UnreadableError(
             "NonZero of a single number, of which the standard has no axis and onnxruntime one", _FOLD
         )
