@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -95,3 +95,9 @@ def trained(table: str, how: str, rate: float = 0.01) -> Real:
         weights[-1], biases[-1] = np.hstack([-weights[-1], weights[-1]]), np.hstack([-biases[-1], biases[-1]])
     names = tuple(str(name) for name in data.feature_names)
     return Real(data.data, data.target, names, classes, tuple(weights), tuple(biases))
+
+
+def with_one_output(real: Real) -> Real:
+    """The network with its second score alone, of two classes."""
+    weights, biases = (*real.weights[:-1], real.weights[-1][:, 1:]), (*real.biases[:-1], real.biases[-1][1:])
+    return replace(real, weights=weights, biases=biases)

@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from eqspec.cli import main
 from eqspec.draft.two_classes import TwoClasses
 from eqspec.property import Confidence, Epsilon
 from eqspec.tasks.task import Task
-from unit.draft.real_data import SCALED, Real, trained
+from unit.draft.real_data import SCALED, Real, trained, with_one_output
 
 POOR = 0.001
 """A rate of learning at which the network of wines, divided by their largest number, is right in two rows of three."""
@@ -284,10 +283,7 @@ def test_on_a_terminal_the_answer_is_taken(tmp_path: Path, capsys: Capture, monk
 def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, capsys: Capture, sigmoid: bool) -> None:
     """Of a logit 0 is the border, of a probability 1/2: every probability is above 0."""
     real = trained("breast_cancer", "zscore")
-    one = replace(
-        real, weights=(*real.weights[:-1], real.weights[-1][:, 1:]), biases=(*real.biases[:-1], real.biases[-1][1:])
-    )
-    files = one.write(tmp_path)
+    files = with_one_output(real).write(tmp_path)
     for name in ("full.onnx", "small.onnx"):
         proto = onnx.load(tmp_path / name)
         if name == "small.onnx":
@@ -315,10 +311,7 @@ def test_a_sigmoid_is_drafted_as_two_classes_unless_the_table_has_quantities(
     tmp_path: Path, capsys: Capture, labels: str
 ) -> None:
     real = trained("breast_cancer", "zscore")
-    one = replace(
-        real, weights=(*real.weights[:-1], real.weights[-1][:, 1:]), biases=(*real.biases[:-1], real.biases[-1][1:])
-    )
-    files = one.write(tmp_path)
+    files = with_one_output(real).write(tmp_path)
     for name in ("full.onnx", "small.onnx"):
         proto = onnx.load(tmp_path / name)
         proto.graph.node[-1].output[0] = "logit"
