@@ -29,7 +29,8 @@ pub struct Shared {
     start: Instant,
     /// What was open or proved at the beginning.
     balance: Balance,
-    deadline: Option<Duration>,
+    /// When the search stops, if it has a limit.
+    pub deadline: Option<Instant>,
     /// When the workers are to return their boxes, so that a snapshot can be taken.
     pause: Option<Duration>,
     paused: AtomicBool,
@@ -83,7 +84,7 @@ impl Shared {
         Self {
             start,
             balance: Balance::of(snapshot),
-            deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
+            deadline: Duration::try_from_secs_f64(settings.timeout).ok().and_then(|limit| start.checked_add(limit)),
             pause,
             paused: AtomicBool::new(false),
             box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes.saturating_sub(counts.probed) },
@@ -131,7 +132,7 @@ impl Shared {
         if self.stopped.load(Ordering::Relaxed) {
             return true;
         }
-        if self.deadline.is_some_and(|d| self.start.elapsed() >= d) {
+        if self.deadline.is_some_and(|time| Instant::now() >= time) {
             self.stop(Reason::Timeout);
             return true;
         }
@@ -152,14 +153,9 @@ impl Shared {
         enough
     }
 
-    /// When the search stops, if it has a limit.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline.and_then(|limit| self.start.checked_add(limit))
-    }
-
     /// Seconds until the search stops.
     pub fn seconds_left(&self) -> f64 {
-        self.deadline.map_or(f64::INFINITY, |d| d.saturating_sub(self.start.elapsed()).as_secs_f64())
+        self.deadline.map_or(f64::INFINITY, |time| time.saturating_duration_since(Instant::now()).as_secs_f64())
     }
 
     /// Whether the workers should return their boxes now, to be given them again once a snapshot is taken.
