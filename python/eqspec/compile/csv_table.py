@@ -11,7 +11,7 @@ import csv
 from dataclasses import field, replace
 from fractions import Fraction
 
-from eqspec.compile.first_row import DECIMAL, Kind, decimal_comma, judge, kind_of
+from eqspec.compile.first_row import DECIMAL, FirstRow, Kind, decimal_comma, judge, kind_of
 from eqspec.lazy_dataclass import dataclass
 from eqspec.spec import numbers
 from eqspec.spec.numbers import NumberError
@@ -48,8 +48,8 @@ class CsvTable:
     _cells: dict[str, Fraction] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str) -> CsvTable:
-        """A table from the text of a file."""
+    def parse(cls, text: str, keys: frozenset[str] = frozenset()) -> CsvTable:
+        """A table from the text of a file; `keys` are words that tell what the numbers behind them are."""
         lines = [line for line in text.removeprefix("\ufeff").split("\n") if line.strip()]
         if not lines:
             return cls([], ",", None)
@@ -63,7 +63,7 @@ class CsvTable:
             below = [table.split(i) for i in range(1, min(len(lines), 1 + _rows_to_look_at(len(first))))]
         except CellError as cell:
             return replace(table, doubt=cell.reason)
-        found = judge(first, below)
+        found = FirstRow(header=False) if _keys_in_front(first, below, keys) else judge(first, below)
         shown = _shown(first)
         table.width, table.doubt = len(first), _doubt(lines, first, below, header=found.header)
         if found.doubt is not None:
@@ -121,6 +121,12 @@ class CsvTable:
             except NumberError:
                 raise CellError(column, text) from None
         return number
+
+
+def _keys_in_front(first: list[str], below: list[list[str]], keys: frozenset[str]) -> bool:
+    """Whether the first row is a key with its numbers, and another one stands below: then no names stand above."""
+    others = {row[0] for row in below if row} & keys - {first[0]}
+    return first[0] in keys and bool(others) and all(kind_of(cell) is Kind.NUMBER for cell in first[1:])
 
 
 def _rows_to_look_at(columns: int) -> int:

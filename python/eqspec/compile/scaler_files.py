@@ -1,8 +1,8 @@
 """What files of scalers say: numbers by key, each list with the names of its features where the file has them.
 
 json holds `{"mean": [...], ...}`, or names inside, `{"mean": {"a": 1, ...}, ...}`; npz holds arrays; csv has a row for
-each feature with the keys on top, or a column for each feature with the keys in front. A list of names may stand beside
-the numbers. What stands twice, or could be read in two ways, is refused.
+each feature with the keys on top, or a column for each feature with the keys in front, below a row of names or without
+one. A list of names may stand beside the numbers. What stands twice, or could be read in two ways, is refused.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def read_scaler_file(
     if suffix in (".npz", ".npy"):
         return _from_arrays(open_arrays(path, written, span))
     if suffix == ".csv":
-        return _from_csv(load_csv(path, written, span, findings), frozenset(keys), written, span)
+        in_front = frozenset(keys)
+        return _from_csv(load_csv(path, written, span, findings, in_front), in_front, written, span)
     return _from_json(path, written, span)
 
 
@@ -207,26 +208,26 @@ def _array_numbers(arrays: Arrays, key: str) -> Callable[[], tuple[Fraction, ...
 
 
 def _from_csv(table: CsvTable, keys: frozenset[str], written: str, span: Span) -> ScalerFile:
-    if table.header is None:
-        message = f"'{written}' has no header row"
-        raise Fault(error("E145", message, span, help="name the columns, such as mean,std, with one row per feature"))
     try:
         rows = [_padded(table.cells(i), table.width) for i in range(table.rows)]
     except CellError as cell:
         message = f"cannot read '{written}': {cell.reason or cell.text}"
         raise Fault(error("E144", message, span, help="give every row as many cells as the header")) from None
     in_front = [row[0] for row in rows]
-    on_top, at_side = keys & set(table.header), keys & set(in_front)
+    on_top, at_side = keys & set(table.header or ()), keys & set(in_front)
     if len(on_top) > 1 and len(at_side) > 1:
         message = f"'{written}' can be read by its rows and by its columns: {', '.join(sorted(on_top & at_side))}"
         raise Fault(error("E122", message, span, help="have the keys on top, with one row per feature"))
     if len(at_side) > 1:
         _refuse_repeated(in_front, written, span)
-        names = table.header[1:]
+        names = table.header[1:] if table.header else None
         by_key = {key: row[1:] for key, row in zip(in_front, rows, strict=True)}
         return ScalerFile(
             written, span, {k: _of_cells(table, k, v, names, written, span) for k, v in by_key.items()}, {}
         )
+    if table.header is None:
+        message = f"'{written}' has no header row"
+        raise Fault(error("E145", message, span, help="name the columns, such as mean,std, with one row per feature"))
     _refuse_repeated([name for name in table.header if name], written, span)
     if table.width > _MOST_KEYS:
         return ScalerFile(written, span, {}, dict.fromkeys(table.header))

@@ -112,12 +112,14 @@ def load_table(path: Path, written: str, span: Span, findings: Findings | None =
     return ArrayTable(array)
 
 
-def load_csv(path: Path, written: str, span: Span, findings: Findings | None = None) -> CsvTable:
-    """A csv file as a table; Fault E111, E144 or E146 if it cannot be used."""
+def load_csv(
+    path: Path, written: str, span: Span, findings: Findings | None = None, keys: frozenset[str] = frozenset()
+) -> CsvTable:
+    """A csv file as a table; Fault E111, E144 or E146 if it cannot be used. `keys` may stand in front of its rows."""
     fewer = "keep the rows and columns that are needed, or save them with numpy.save"
     text = file_limits.bounded_text(path, written, file_limits.MOST_TEXT_BYTES, span, fewer)
     _refuse_shape(text, written, span, fewer)
-    table = CsvTable.parse(text)
+    table = CsvTable.parse(text, keys)
     if table.doubt is not None:
         fix = (
             "put a row with a name for each column at the top, above the numbers; leave out comments, rows of units "

@@ -73,6 +73,8 @@ def npz(**arrays: Any) -> bytes:
         # Without names, in the order of the features.
         "mean,std\n1,3\n2,4\n",
         "mean_,scale_,var_\n1,3,9\n2,4,16\n",
+        "mean,1,2\nstd,3,4\n",
+        "scale_;3;4\ncount;9;9\nmean_;1;2\n",
     ],
 )
 def test_csv_by_name(compiled: Compile, content: str) -> None:
@@ -97,7 +99,9 @@ def test_csv_by_name(compiled: Compile, content: str) -> None:
         (",a,b\nmean,2,1\nmean,2,1\nstd,4,3\n", "E122", "two lists called 'mean'"),
         ("mean,mean,std\n1,1,3\n2,2,4\n", "E122", "two lists called 'mean'"),
         ("1,3\n2,4\n", "E145", "has no header row"),
-        ("mean,1,2\nstd,3,4\n", "E146", "may be names or numbers"),
+        ("mean,1,2\nother,3,4\n", "E146", "may be names or numbers"),
+        ("mean,1,2\nmean,3,4\n", "E146", "may be names or numbers"),
+        ("mean,1,2\nstd,3\n", "E122", "not a list of finite numbers"),
         ("a,b\n1,2\n3,4\n", "E122", "key 'mean' not found"),
         ("mean,std\n1,3\n2,n/a\n", "E122", "not a list of finite numbers"),
         ("mean;std\n1,5;3\n2,5;4\n", "E122", "decimals are written with a point"),
