@@ -25,8 +25,9 @@ def exact(number: Number) -> Fraction:
     try:
         if isinstance(number, float):
             return Fraction(repr(float(number)))
-        # A float32 of numpy is its own shortest decimal too.
-        return Fraction(number if isinstance(number, (Rational, str)) else str(number))
+        if isinstance(number, Rational):  # integers of numpy stay what they are inside of a Fraction, and wrap there
+            return Fraction(int(number.numerator), int(number.denominator))
+        return Fraction(str(number))  # a float32 of numpy is its own shortest decimal too
     except (ValueError, TypeError, ZeroDivisionError):
         message = f"{number!r} is not an exact number; give an int, a finite float, a Fraction or text like '8/255'"
         raise InputError(message) from None

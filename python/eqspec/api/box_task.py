@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
+from numbers import Rational
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -140,7 +142,7 @@ def _as_it_is(number: Number, name: str) -> Fraction:
     """A bound as an exact number: a float is taken with all of its binary digits, text as the number it writes."""
     if isinstance(number, float) and isfinite(number):
         return Fraction(number)
-    if not isinstance(number, int | float | str | Fraction):
+    if not isinstance(number, Rational | float | str):
         raise InputError(f"{name} = {number!r}; give a step, a Lattice, or None for any number")
     return exact(number)
 
@@ -184,31 +186,44 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
 
 
 def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
-    """The numbers of a corner: floats as they are, anything else as the exact number it stands for."""
-    values: list[Any] = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
-    if any(isinstance(v, str | Fraction) for v in values):
-        numbers = tuple(exact(v) for v in values)
-    else:
-        numbers = tuple(Fraction(x) for x in _floats(name, given, 1).tolist())
+    """The numbers of a corner."""
+    numbers = tuple(_numbers(name, given, 1).tolist())
     if len(numbers) != size:
         raise InputError(f"{name} has {len(numbers)} numbers for networks with {size} inputs")
     return numbers
 
 
-def _floats(name: str, given: Any, dimensions: int) -> NDArray[np.float64]:
-    if np.iscomplexobj(given):
-        raise InputError(f"{name} is not an array of numbers: some are complex")
+def _numbers(name: str, given: Any, dimensions: int) -> NDArray[Any]:
+    """The numbers of an array or of nested lists as Fractions: what a float is and what a text says, none rounded."""
+    if np.ma.is_masked(given):
+        raise InputError(f"{name} has masked entries; give a number for each")
     try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = np.array(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given)
+    except (TypeError, ValueError, RuntimeError) as error:  # tensors raise the last one
         raise InputError(f"{name} is not an array of numbers: {error}") from None
     if array.ndim != dimensions:
         raise InputError(f"{name} has shape {array.shape}; give {dimensions} dimension{'s' * (dimensions > 1)}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = ", ".join(map(str, where))
-        raise InputError(f"{name}[{place}] = {array[where]} is not finite; every input needs finite bounds")
-    return array
+    found = np.empty(array.shape, dtype=object)
+    for place in np.ndindex(array.shape):
+        found[place] = _number(name, array[place], place)
+    return found
+
+
+def _number(name: str, value: Any, place: tuple[int, ...]) -> Fraction:
+    if isinstance(value, Rational | str | np.bool_):
+        return exact(int(value) if isinstance(value, np.bool_) else value)
+    if np.iscomplexobj(value):
+        raise InputError(f"{name} is not an array of numbers: some are complex")
+    try:
+        number = value if isinstance(value, float | np.floating | Decimal) else float(value)
+        return Fraction(*number.as_integer_ratio())
+    except (OverflowError, ValueError) as error:
+        where = f"{name}[{', '.join(map(str, place))}]"
+        if isinstance(value, float | np.floating | Decimal):
+            raise InputError(f"{where} = {value} is not finite; every input needs finite bounds") from None
+        raise InputError(f"{where} is not a number: {error}") from None
+    except TypeError as error:
+        raise InputError(f"{name} is not an array of numbers: {error}") from None
 
 
 def _constraints(given: tuple[ArrayLike, ArrayLike] | None, size: int) -> tuple[LinearConstraint, ...]:
@@ -218,10 +233,9 @@ def _constraints(given: tuple[ArrayLike, ArrayLike] | None, size: int) -> tuple[
         rows, sides = given
     except (TypeError, ValueError):
         raise InputError("constraints are a pair of arrays: A (q, I) and b (q,)") from None
-    matrix, bounds = _floats("constraints[0]", rows, 2), _floats("constraints[1]", sides, 1)
+    matrix, bounds = _numbers("constraints[0]", rows, 2), _numbers("constraints[1]", sides, 1)
     if matrix.shape != (len(bounds), size):
         raise InputError(f"constraints have shapes {matrix.shape} and {bounds.shape}; give (q, {size}) and (q,)")
     return tuple(
-        LinearConstraint(tuple(Fraction(a) for a in row), Fraction(bound))
-        for row, bound in zip(matrix.tolist(), bounds.tolist(), strict=True)
+        LinearConstraint(tuple(row), bound) for row, bound in zip(matrix.tolist(), bounds.tolist(), strict=True)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from math import inf
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,14 @@ class Options:
     since: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and not self.timeout >= 0:
-            raise InputError(f"timeout = {self.timeout} is not a time; give seconds, 0 or more")
-        if self.threads is not None and not 1 <= self.threads <= 1024:
-            raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
-        if self.memory is not None and not 1 <= self.memory < 1 << 62:
-            raise InputError(f"memory = {self.memory}; give bytes, 1 or more, or none for the default")
-        if self.boxes is not None and self.boxes < 1:
-            raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
+        if self.timeout is not None and not (isinstance(self.timeout, Real) and self.timeout >= 0):
+            raise InputError(f"timeout = {self.timeout!r} is not a time; give seconds, 0 or more")
+        if self.threads is not None and not (isinstance(self.threads, Integral) and 1 <= self.threads <= 1024):
+            raise InputError(f"threads = {self.threads!r}; give a number from 1 to 1024, or none for one per core")
+        if self.memory is not None and not (isinstance(self.memory, Integral) and 1 <= self.memory < 1 << 62):
+            raise InputError(f"memory = {self.memory!r}; give bytes, 1 or more, or none for the default")
+        if self.boxes is not None and not (isinstance(self.boxes, Integral) and self.boxes >= 1):
+            raise InputError(f"boxes = {self.boxes!r}; give a limit of 1 or more, or none")
         if self.since is not None and not Path(self.since).is_dir():
             what = "it is not a folder" if Path(self.since).exists() else "there is no such folder"
             raise InputError(
