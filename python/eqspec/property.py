@@ -20,7 +20,7 @@ Number: TypeAlias = int | float | str | Fraction
 Norm = Literal["linf", "l1", "l2"]
 
 
-def exact(number: Number) -> Fraction:
+def exact(number: Number | Rational) -> Fraction:
     """The rational a number stands for; InputError if it stands for none."""
     try:
         if isinstance(number, float):
