@@ -8,7 +8,9 @@ Numbers are exact. A Python float is read as the shortest decimal that denotes i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Rational
 from typing import Literal, Never, NoReturn, TypeAlias, get_args
@@ -109,6 +111,19 @@ Comparison: TypeAlias = Epsilon | Linear
 Containment: TypeAlias = NeverWraps | NeverSaturates
 """The claims that what one network computes on the way stays in its types. They are decided by integers alone."""
 Property: TypeAlias = Decision | Comparison | Containment
+
+
+def without_arrays(claim: Property) -> Property:
+    """The same claim with tuples where it holds arrays, and outputs as Python's integers; InputError if they are none."""
+    try:
+        match claim:
+            case Epsilon(_, _, chosen) if chosen is not None:
+                return replace(claim, outputs=tuple(int(operator.index(i)) for i in chosen))
+            case Linear(candidate, reference, _, strict):
+                return replace(claim, candidate=tuple(candidate), reference=tuple(reference), strict=bool(strict))
+    except TypeError as error:
+        raise InputError(f"{claim!r}: {error}; outputs and coefficients are sequences of numbers") from None
+    return claim
 
 
 def validate(claim: Property, outputs: int) -> None:

@@ -19,7 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Network, both_of_two_classes, comparison, in_float32, softened
-from eqspec.property import INSTEAD_OF_A_DECISION, Comparison, Decision, Margin, Number, Property, exact, validate
+from eqspec.property import (
+    INSTEAD_OF_A_DECISION,
+    Comparison,
+    Decision,
+    Margin,
+    Number,
+    Property,
+    exact,
+    validate,
+    without_arrays,
+)
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
@@ -48,6 +58,7 @@ def box_task(
     if isinstance(claim, Decision):
         networks = both_of_two_classes(*networks)
     size, outputs = networks[0].input_size, networks[0].output_size
+    claim = without_arrays(claim)
     validate(claim, outputs)
     if isinstance(claim, Decision) and outputs < 2:
         name = type(claim).__name__

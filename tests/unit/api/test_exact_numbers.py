@@ -5,6 +5,7 @@ An integer of numpy wraps when it is computed with, also inside of a Fraction, w
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -58,6 +59,18 @@ def test_what_no_float_is_stays_exact() -> None:
     assert made([0, 0], np.array([long, 1])).upper_exact[0] == Fraction(*long.as_integer_ratio())
     bound = made([0, 0], [1, 1], constraints=([["1/3", True]], [Decimal("0.1")])).constraints[0]
     assert (bound.coefficients, bound.bound) == ((Fraction(1, 3), 1), Fraction(1, 10))
+
+
+def test_claims_with_arrays_are_the_same_claims() -> None:
+    plain = Linear((1, 0), (0, -1), 3, strict=True)
+    arrays: Any = Linear(np.array([1, 0]), np.array([0, -1]), np.int64(3), strict=np.bool_(True))  # type: ignore[arg-type]
+    chosen: Any = Epsilon(1, outputs=np.array([1]))  # type: ignore[arg-type]
+    for given, meant in ((arrays, plain), (chosen, Epsilon(1, outputs=(1,)))):
+        one, other = (eqspec.verify(FULL, MOVED, [0, 0], [1, 1], claim, timeout=20) for claim in (given, meant))
+        assert json.dumps(one.to_json()["claim"]) == json.dumps(other.to_json()["claim"])
+    for outputs in (1, (0.5,), ("0",)):
+        with pytest.raises(InputError, match="sequences of numbers"):
+            made([0, 0], [1, 1], Epsilon(1, outputs=outputs))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
