@@ -114,7 +114,7 @@ Property: TypeAlias = Decision | Comparison | Containment
 
 
 def without_arrays(claim: Property) -> Property:
-    """The same claim with tuples where it holds arrays, and outputs as Python's integers; InputError if they are none."""
+    """The same claim with tuples in place of arrays, and outputs as integers of Python; InputError if they are none."""
     try:
         match claim:
             case Epsilon(_, _, chosen) if chosen is not None:
