@@ -54,7 +54,6 @@ class Graph:
     output_name: str
     output_shape: tuple[int | str, ...]
     notes: tuple[str, ...] = ()
-    functions: frozenset[tuple[str, str]] = frozenset()
     alone: bool = True
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
@@ -79,7 +78,6 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         name = TensorProto.DataType.Name(kind).lower()
         notes.append(f"it computes in {name}, and is read as a function of real numbers with the weights of the file: ")
         notes[-1] += f"what {name} rounds on the way is not modelled"
-    own = frozenset((f.domain, f.name) for f in ready.model.functions)
     ends = (inputs, ready.output, outputs)
     return Graph(
         path,
@@ -89,7 +87,6 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         external,
         *ends,
         tuple(notes),
-        own,
         ready.alone,
         ready.dequantised,
         ready.integer_products,

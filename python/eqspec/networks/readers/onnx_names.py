@@ -18,6 +18,9 @@ from eqspec.errors import NetworkError
 
 STANDARD = ("", "ai.onnx")
 """The names of the standard domain, which are the same."""
+_OF_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms")
+"""Domains whose operators runtimes have built in; onnxruntime takes its own before a function of the model."""
+_FUNCTION_FIX = "inline the functions with onnx.inliner, or give them another domain"
 OWN = "/eqspec "
 """In the names of values that are put in place of branches, loops and lists, and of no others."""
 
@@ -58,11 +61,14 @@ def _check_texts(path: str, graph: GraphProto) -> None:
 
 
 def _check_functions(path: str, model: ModelProto) -> None:
-    """A function of the model may not take the place of a standard operator."""
+    """A function of the model may not take the place of an operator that runtimes have: they differ on which to call."""
     for function in model.functions:
         if function.domain in STANDARD:
             message = f"the model defines the standard operator {function.name} anew, as a function of its own"
-            raise NetworkError(path, message, fix="inline the functions with onnx.inliner, or give them another domain")
+            raise NetworkError(path, message, fix=_FUNCTION_FIX)
+        if any(f"{function.domain}.".startswith(f"{domain}.") for domain in _OF_RUNTIMES):
+            message = f"the model defines {function.domain}.{function.name} anew, as a function of its own"
+            raise NetworkError(path, message, fix=_FUNCTION_FIX)
 
 
 def _check_makers(path: str, graph: GraphProto) -> None:
