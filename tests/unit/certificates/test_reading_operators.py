@@ -122,7 +122,7 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
             "w8": np.array([[-128, -127, 5, 127]], np.int8),
             "low": np.array(-127, np.int8),
             "high": np.array(126, np.int8),
-            "half": np.float32(0.5),
+            "half": np.array(0.5, np.float32),
         },
         13,
     ),
