@@ -114,7 +114,7 @@ def run(
             values[node.output[0]] = special
             continue
         if node.domain == CLASSIC:
-            values[node.output[0]] = classic.computed(program, node, opset, real(operands, 0), attributes)
+            values[node.output[0]] = classic.computed(program, node, opset, operands, attributes)
             continue
         if is_resampling(operator, attributes):
             values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
