@@ -122,6 +122,14 @@ def test_a_function_of_another_opset_is_read_where_both_define_its_operators_ali
         read_network(save(tmp_path, other))
 
 
+def test_a_function_of_two_opsets_at_once_is_refused(tmp_path: Path) -> None:
+    """The standard domain has two names."""
+    body = function("F", [helper.make_node("Softmax", ["a"], ["b"], domain="ai.onnx")], {})
+    body.opset_import.append(helper.make_opsetid("ai.onnx", 12))
+    with pytest.raises(NetworkError, match="several versions of the standard operators"):
+        read_network(save(tmp_path, calling(call("F"), body)))
+
+
 def test_a_function_that_stays_is_not_the_operator_of_its_name(tmp_path: Path) -> None:
     """Of another opset it is not put in place; a Quant that softens was read as the quantiser of qonnx."""
     domain = "qonnx.custom_op.general"

@@ -16,6 +16,7 @@ from onnx import TensorProto
 from ..rounding import Refused
 from . import limits
 from .files import content
+from .printable import label
 
 _KEYS = {"location", "offset", "length", "checksum"}
 
@@ -34,14 +35,14 @@ def whole(path: Path, given: bytes) -> tuple[bytes, str, tuple[tuple[str, bytes]
         said = {entry.key: entry.value for entry in tensor.external_data}
         location = said.get("location", "")
         if not _inside(path.parent, location):
-            raise Refused(f"weights of {path.name!r} lie in {location!r}, which is not beside it")
+            raise Refused(f"weights of {path.name!r} lie in {label(location)}, which is not beside it")
         if location not in found:
             found[location] = content(path.parent / location, limits.NETWORK - sum(map(len, found.values())))
         begin = _count(said.get("offset", "0"))
         end = begin + _count(said["length"]) if "length" in said else len(found[location])
         twice = len(said) < len(tensor.external_data) or tensor.HasField("raw_data")
         if twice or not said.keys() <= _KEYS or not begin <= end <= len(found[location]):
-            raise Refused(f"{path.name!r} does not say in one way where in {location!r} its weights lie")
+            raise Refused(f"{path.name!r} does not say in one way where in {label(location)} its weights lie")
         left -= end - begin
         if left < 0:
             raise Refused(f"{path.name!r} has more weights in other files than the auditor reads")

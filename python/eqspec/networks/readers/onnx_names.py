@@ -64,6 +64,9 @@ def _check_texts(path: str, graph: GraphProto) -> None:
 def _check_functions(path: str, model: ModelProto) -> None:
     """A function of the model may not take the place of an operator that runtimes have built in."""
     for function in model.functions:
+        if len({one.version for one in function.opset_import if one.domain in STANDARD}) > 1:
+            message = f"the function {function.name!r} imports several versions of the standard operators at once"
+            raise NetworkError(path, message, fix="export it again with one version of them")
         if function.domain in STANDARD:
             message = f"the model defines the standard operator {function.name} anew, as a function of its own"
             raise NetworkError(path, message, fix=_FUNCTION_FIX)
