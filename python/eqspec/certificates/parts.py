@@ -40,7 +40,8 @@ class Sheet:
         files = {}
         for role in ("reference", "candidate"):
             found = network(dict(answer.question), role, folder or path.parent)
-            files[answer.question[role]["sha256"] + Path(found.path).suffix] = found.content
+            for name, data in found.files:
+                files[f"{answer.question[role]['sha256']}/{name}"] = data
         return cls(hashlib.sha256(whole).hexdigest(), digest_of(answer.question), whole, files)
 
 
@@ -74,6 +75,7 @@ class _Desk:
             auditor = self._idle.pop() if self._idle else Auditor()
             for name, data in sheet.networks.items():
                 if not (folder / name).exists():
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
                     (folder / name).write_bytes(data)
         try:
             with tempfile.NamedTemporaryFile(dir=folder, suffix=".eqcert") as file:

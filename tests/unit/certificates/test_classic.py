@@ -54,6 +54,32 @@ def pipeline(
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
+def choosing(*places: int) -> onnx.ModelProto:
+    """Features at stored places, as a selection of features is exported."""
+    nodes = [
+        helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["f"], domain=ML),
+        helper.make_node("Relu", ["f"], ["y"]),
+    ]
+    value = helper.make_tensor_value_info
+    ends = [value("x", TensorProto.FLOAT, [1, 4])], [value("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", *ends, [numpy_helper.from_array(np.array([places], np.int64), "i")])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(ML, 1)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def test_features_at_stored_places() -> None:
+    proto, x = choosing(3, 0, 3), np.array([[0.5, -1.0, 2.0, 4.0]], np.float32)
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    found = values_at(read(proto, 3), [Fraction(float(v)) for v in x.ravel()])
+    assert [float(low) for low, _ in found] == session.run(None, {"x": x})[0].ravel().tolist() == [4.0, 0.5, 4.0]
+
+
+@pytest.mark.parametrize("place", [4, -1])
+def test_features_at_places_that_there_are_not(place: int) -> None:
+    with pytest.raises(Refused, match="places that there are not"):
+        read(choosing(0, place), 2).steps()
+
+
 @pytest.mark.parametrize("norm", [None, "L1", "L2"])
 def test_numbers_are_those_of_onnxruntime(norm: str | None) -> None:
     proto, rng = pipeline(1, norm, softmax=False), np.random.default_rng(2)

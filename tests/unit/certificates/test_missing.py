@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from time import time
 from typing import Any
 
-import onnx
 import pytest
 
 from eqspec.api import Report
@@ -19,7 +17,6 @@ from eqspec.certificates.auditor import Answer
 from eqspec.certificates.proof_construction import ProofConstruction
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
-from eqspec.networks import read_network
 from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -98,23 +95,6 @@ def test_two_runs_at_once_do_not_write_into_each_other(
     assert made is not None
     assert (made.reason, result.certificate) == (None, str(tmp_path / NAME))
     assert made_in(tmp_path) == [NAME]
-
-
-def test_weights_in_other_files_are_the_reason_and_what_to_do_is_said(task: Task, tmp_path: Path) -> None:
-    """The sha256 of such a network is of several files, so that none of one file equals it: that is no reason."""
-    path = tmp_path / "a.onnx"
-    onnx.save(onnx.load(path), path, save_as_external_data=True, location="a.data", size_threshold=0)
-    result, made = certify(replace(task, reference=read_network(path)), tmp_path)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is not None
-    assert "has weights in other files, which the auditor does not read" in made.reason
-    assert "onnx.save" in made.reason
-    assert "sha256" not in made.reason
-    onnx.save(onnx.load(path), path)
-    _, made = certify(replace(task, reference=read_network(path)), tmp_path)
-    assert made is not None
-    assert made.reason is None
 
 
 @needs_full

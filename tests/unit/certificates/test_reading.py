@@ -212,7 +212,7 @@ def test_raw_inputs_and_turned_outputs(tmp_path: Path) -> None:
     assert not off.any()
 
 
-@pytest.mark.parametrize(("opset", "said"), [(17, {}), (8, {"spatial": 1})])
+@pytest.mark.parametrize(("opset", "said"), [(17, {}), (8, {"spatial": 1}), (17, {"training_mode": 0})])
 def test_batch_normalisation_has_an_enclosure_of_its_root(opset: int, said: dict[str, int], tmp_path: Path) -> None:
     constants: dict[str, Any] = {
         name: np.array(values, np.float32)

@@ -112,6 +112,29 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
         {"w": WEIGHT.astype(np.float16)},
         9,
     ),
+    "clip of weights of 8 bits": (
+        [
+            node("Clip", ["w8", "low", "high"], "c"),
+            node("DequantizeLinear", ["c", "half"], "d"),
+            node("Add", ["x", "d"], "y"),
+        ],
+        {
+            "w8": np.array([[-128, -127, 5, 127]], np.int8),
+            "low": np.array(-127, np.int8),
+            "high": np.array(126, np.int8),
+            "half": np.array(0.5, np.float32),
+        },
+        13,
+    ),
+    "clip of integers between ends that cross": (
+        [
+            node("Clip", ["i", "low", "high"], "c"),
+            node("Cast", ["c"], "d", to=TensorProto.FLOAT),
+            node("Add", ["x", "d"], "y"),
+        ],
+        {"i": whole(-3, 0, 2, 7), "low": np.array(4), "high": np.array(1)},
+        13,
+    ),
     "cast of integers": (
         [node("Cast", ["i"], "c", to=TensorProto.FLOAT), node("Mul", ["x", "c"], "y")],
         {"i": whole(1, -2, 1 << 40, 0)},

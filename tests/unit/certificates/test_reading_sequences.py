@@ -95,6 +95,19 @@ def test_cells_that_are_another_function_are_refused(name: str, tmp_path: Path) 
         file(path, 4, 4).steps()
 
 
+def test_attributes_that_are_written_with_their_defaults(tmp_path: Path) -> None:
+    """As the exporter of torch writes them."""
+    constants = {"w": np.ones((1, 8, 2), np.float32), "r": np.ones((1, 8, 2), np.float32)}
+    said = {"direction": "forward", "hidden_size": 2, "input_forget": 0, "layout": 0}
+    x, found = np.array([[[0.5, -1.0]]], np.float32), []
+    for attributes in ({"hidden_size": 2}, said):
+        proto = model([helper.make_node("LSTM", ["x", "w", "r"], ["y"], **attributes)], constants, [1, 1, 2])
+        values = values_at(file(saved(tmp_path, proto), 2, 2), [Fraction(float(v)) for v in x.ravel()])
+        np.testing.assert_allclose([float(low) for low, _ in values], run_onnxruntime(proto, x).ravel(), rtol=1e-5)
+        found.append(values)
+    assert found[0] == found[1]
+
+
 def test_cells_in_float32_are_refused(tmp_path: Path) -> None:
     nodes, constants, shape = cell("RNN", 0)
     with pytest.raises(Refused, match="float32"):

@@ -66,6 +66,11 @@ ENDS: dict[str, Callable[[], list[NodeProto]]] = {
     "log written out, largest off": lambda: written_out(largest=True, logarithm=True),
     "pixel, flattened": lambda: shaped("channels", "Flatten", 1),
     "pixel, reshaped": lambda: shaped("channels", "Reshape", -3),
+    "pixel, channels moved last": lambda: [
+        *shaped("channels", "Identity", 1)[:2],
+        node("Transpose", ["p4"], "t", perm=[0, 2, 3, 1]),
+        node("Flatten", ["t"], "p"),
+    ],
     "image, flattened": lambda: shaped("image", "Flatten", -1),
 }
 SHAPES = {"channels": [1, 3, 1, 1], "image": [1, 1, 1, 3], "row": [1, 3]}
@@ -144,6 +149,23 @@ def test_a_softmax_over_some_of_the_outputs_is_part_of_the_function(axis: int, o
     path = save(tmp_path, model(nodes, {"groups": np.array([1, 2, 2]), "row": np.array([1, 4])}, (1, 4), opset=opset))
     network, file = read_network(path), audited(path, 4)
     whole = opset < 13 and axis == 1
+    assert file.softmax == (network.stripped is not None) == whole
+    point = [Fraction(n, 3) for n in (1, -2, 5, 0)]
+    for (least, most), (low, high) in zip(values_at(file, point), network.evaluate_exact(point), strict=True):
+        assert low <= most
+        assert least <= high
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "whole"), [([1, 4, 1], 1, True), ([1, 2, 2], 1, False), ([1, 2, 2], 2, False)]
+)
+def test_a_transpose_behind_a_softmax_is_seen_through_where_it_moves_nothing(
+    shape: list[int], axis: int, whole: bool, tmp_path: Path
+) -> None:
+    reshaped = node("Reshape", ["x", "groups"], "z"), node("Softmax", ["z"], "p", axis=axis)
+    nodes = [*reshaped, node("Transpose", ["p"], "y", perm=[0, 2, 1])]
+    path = save(tmp_path, model(nodes, {"groups": np.array(shape)}, (1, 4)))
+    network, file = read_network(path), audited(path, 4)
     assert file.softmax == (network.stripped is not None) == whole
     point = [Fraction(n, 3) for n in (1, -2, 5, 0)]
     for (least, most), (low, high) in zip(values_at(file, point), network.evaluate_exact(point), strict=True):

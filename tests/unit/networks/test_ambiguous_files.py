@@ -236,17 +236,31 @@ def test_a_reduction_over_no_axes_that_leaves_entries_alone(operator: str, tmp_p
     assert run_onnxruntime(proto, np.array([numbers], np.float32)).ravel().tolist() == numbers
 
 
-@pytest.mark.parametrize("own", ["k", "h", "x"])
-def test_a_branch_with_a_name_of_the_graph(own: str, tmp_path: Path) -> None:
-    """onnxruntime takes the branch's value, onnx's reference implementation the graph's."""
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("own", ["k", "h", "x", "i"])
+def test_a_branch_with_a_name_of_the_graph(own: str, depth: int, tmp_path: Path) -> None:
+    """onnxruntime takes the branch's value, onnx's reference implementation the graph's; at depth two it was read."""
+    if own == "i" and depth == 1:
+        return
     made = [helper.make_node("Add", ["x", own], ["t"])]
-    ends = [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)]
-    branch = helper.make_graph(made, "b", [], ends, [stored(own, np.full(3, 5, np.float32))])
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "tu"]
+    branch = helper.make_graph(made, "b", [], ends[:1], [stored(own, np.full(3, 5, np.float32))])
+    if depth == 2:
+        inner = [node("Neg", ["x"], "i"), helper.make_node("If", ["c"], ["u"], then_branch=branch, else_branch=branch)]
+        branch = helper.make_graph(inner, "a", [], ends[1:])
     choice = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
     sizes = {"c": np.array(True), "k": np.full(3, 100, np.float32)}
     nodes = [node("Neg", ["x"], "h"), choice, node("Add", ["z", "k"], "s"), node("Add", ["s", "h"], "y")]
     error = refused_by_both(tmp_path, model(nodes, sizes, (1, 3)))
     assert f"{own!r} of a branch is" in error.message
+
+
+def test_a_condition_that_is_no_truth_value(tmp_path: Path) -> None:
+    """onnxruntime refuses it, onnx's reference implementation takes 2 for true."""
+    ends = [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)]
+    branch = helper.make_graph([helper.make_node("Neg", ["x"], ["t"])], "b", [], ends)
+    choice = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    refused_by_both(tmp_path, model([choice], {"c": np.array(2)}, (1, 3)))
 
 
 @pytest.mark.parametrize("kind", ["ReduceL1", "ReduceLogSumExp"])

@@ -203,6 +203,22 @@ def test_features_of_several_types_in_one_vector(tmp_path: Path) -> None:
     assert read_and_compared(pipeline(steps, {}, inputs), tmp_path, fed).input_size == 4
 
 
+@pytest.mark.parametrize("sizes", [[2, 1], [1, 1], [4, 1], [3, 2], [3]])
+def test_inputs_of_other_sizes_than_a_vector_says_are_refused(sizes: list[int], tmp_path: Path) -> None:
+    """onnxruntime leaves columns out, or fills up with zeros; all columns were read."""
+    step = ml("FeatureVectorizer", ["a", "b"], ["variable"], inputdimensions=sizes)
+    inputs = [value("a", FLOAT, (None, 3)), value("b", FLOAT, (None, 1))]
+    with pytest.raises(NetworkError, match=r"cannot be split into|sizes of 2 inputs"):
+        read_network(save(tmp_path, pipeline([step], {}, inputs)))
+
+
+def test_a_column_that_counts_from_the_end_is_refused(tmp_path: Path) -> None:
+    """As onnxruntime does; the last column was read."""
+    step = ml("ArrayFeatureExtractor", ["float_input", "columns"], ["variable"])
+    with pytest.raises(NetworkError, match="the place -1"):
+        read_network(save(tmp_path, pipeline([step], {"columns": np.array([[0, -1]])})))
+
+
 @pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID", "weights"])
 def test_regression_by_support_vectors(kernel: str, tmp_path: Path) -> None:
     vectors = numbers_of(3, 4)

@@ -43,12 +43,22 @@ def files(folder: Path) -> dict[str, tuple[str, str]]:
     (folder / "lightgbm.txt").write_text("tree\nversion=v4\nnum_class=1\n")
     (folder / "xgboost.json").write_text('{"learner":{"attributes":{}}}')
     (folder / "xgboost.ubj").write_bytes(b"{L" + (7).to_bytes(8, "big") + b"learner{L" + bytes(30))
+    (folder / "model.pte").write_bytes(b"\x1c\0\0\0ET12" + bytes(100))
+    (folder / "model.gguf").write_bytes(b"GGUF" + bytes(100))
+    (folder / "model.xml").write_text('<?xml version="1.0"?>\n<net name="Model0" version="11">\n')
+    (folder / "nnef").mkdir()
+    (folder / "nnef" / "graph.nnef").write_text("version 1.0;\n\ngraph net(x) -> (y) {}\n")
     trees = ("a model of trees", "hummingbird")
     return {
         "catboost.cbm": trees,
         "lightgbm.txt": trees,
         "xgboost.json": trees,
         "xgboost.ubj": trees,
+        "model.pte": ("a program of ExecuTorch", "torch.onnx.export("),
+        "model.gguf": ("weights in GGUF", "torch.onnx.export("),
+        "model.xml": ("a model of OpenVINO", "ONNX file that it was made from"),
+        "nnef": ("a model in NNEF", "nnef_tools.convert"),
+        "nnef/graph.nnef": ("a graph in NNEF", "nnef_tools.convert"),
         "model.onnx.gz": ("a file that gzip compressed", "unpack it"),
         "model.pt": ("a file of torch.save", "torch.onnx.export("),
         "model.keras": ("a model of Keras", ".export('model.onnx', format='onnx')"),

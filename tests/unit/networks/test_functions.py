@@ -151,6 +151,21 @@ def test_what_is_refused_says_why(
     assert caught.value.fix
 
 
+@pytest.mark.parametrize("root", [node("Pow", ["c", "half"], "r"), node("Sqrt", ["c"], "r")])
+@pytest.mark.parametrize(("number", "known"), [(16.0, True), (0.0, True), (2.0, False), (16.000002, False)])
+def test_roots_without_rounding_are_whole_numbers(number: float, known: bool, root: NodeProto, tmp_path: Path) -> None:
+    """As vision transformers compute the sides of their grid; of another root it is not known where a runtime is."""
+    nodes = [root, node("Cast", ["r"], "i", to=7), node("Cast", ["i"], "f", to=1), node("Add", ["x", "f"], "y")]
+    proto = model(nodes, {"c": numbers(number), **({"half": numbers(0.5)} if root.op_type == "Pow" else {})}, (1, 1))
+    if not known:
+        with pytest.raises(NetworkError, match="may be rounded"):
+            read_network(save(tmp_path, proto))
+        return
+    found = read_network(save(tmp_path, proto)).evaluate_exact([Fraction(1, 2)])
+    assert found == [(Fraction(1, 2) + int(number**0.5),) * 2]
+    assert answers(proto, np.array([[[0.5]]], np.float32)).ravel().tolist() == [0.5 + number**0.5]
+
+
 def test_constants_through_functions_are_enclosed(tmp_path: Path) -> None:
     """exp, log and the like of stored numbers: 3 numbers at 60 digits."""
     mpmath = pytest.importorskip("mpmath")

@@ -14,6 +14,7 @@ from eqspec import compile as compiler
 from eqspec.audit import Refused, audit
 from eqspec.cli import main
 from eqspec.networks import Network, of_two_classes, read_network
+from eqspec.networks.expansion import graph_pieces
 from eqspec.networks.frameworks.chain import INPUT, Chain
 from eqspec.networks.session import Session
 from eqspec.tasks import serialisation
@@ -150,6 +151,22 @@ def test_a_space_of_two_outputs_reads_it_so(tmp_path: Path) -> None:
     report = eqspec.check(tmp_path / "s.eqspec", cache=False, progress=False)
     found = {result.check: result.verdict.value for result in report}
     assert found == {"decisions": "equivalent", "distance": "equivalent", "too_close": "different"}
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (onnx.helper.make_node("Identity", ["p"], ["y"]), True),
+        (onnx.helper.make_node("Identity", ["p"], ["y"], domain="ai.onnx"), True),
+        (onnx.helper.make_node("Identity", ["p"], ["y"], domain="own"), False),
+        *((onnx.helper.make_node("Cast", ["p"], ["y"], to=kind), True) for kind in (1, 10, 11, 16)),
+        *((onnx.helper.make_node("Cast", ["p"], ["y"], to=kind), False) for kind in (3, 7, 8, 9)),
+        (onnx.helper.make_node("Cast", ["p"], ["y"]), False),
+    ],
+)
+def test_what_is_seen_through(made: onnx.NodeProto, expected: bool) -> None:
+    """One definition: casts among real numbers, and no other."""
+    assert graph_pieces.hands_on(made) == expected
 
 
 CLAIMS = SPEC[: SPEC.index("check distance")] + "check alike { prove g keeps top1 of f  on r }\n"

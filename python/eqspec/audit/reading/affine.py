@@ -157,7 +157,8 @@ def averaged(program: Program, x: Value, taps: Array, every: bool, total: bool) 
 
 def normalised(program: Program, operands: Sequence[Operand], attributes: Mapping[str, Any]) -> Operand:
     """BatchNormalization in inference, channels on axis 1."""
-    if not set(attributes) <= {"epsilon", "momentum", "spatial"} or attributes.get("spatial", 1) != 1:
+    known = {"epsilon", "momentum", "spatial", "training_mode"}
+    if not set(attributes) <= known or attributes.get("spatial", 1) != 1 or attributes.get("training_mode", 0):
         raise Refused("the auditor reads a normalisation in inference only")
     x, *rest = operands
     if len(x.shape) < 2 or any(isinstance(v, Value) or v.shape != x.shape[1:2] for v in rest):

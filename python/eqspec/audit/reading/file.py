@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..opening import content, exists, label, limits
+from ..opening import content, exists, label, limits, whole
 from ..rounding import Refused
 from . import graph, nnet, truth
 from .number import Float32, Number
@@ -36,6 +35,7 @@ class File:
     output: str | None = None  # the name of the one that the task has chosen
     two_classes: bool = False  # its one output p is a Sigmoid, and the claim is about 1 - p and p
     ends: Ends | None = None  # what integers of its inputs and its output stand for, if the claim is about that
+    files: tuple[tuple[str, bytes], ...] = ()  # it, and those beside it whose weights are part of `content`
 
     def steps(self) -> list[Step]:
         """What it computes, step by step, the outputs last; what nothing reads is left out."""
@@ -120,18 +120,15 @@ def read_ones(steps: list[Step]) -> list[Step]:
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:
-    """The network of a task: in `folder` by its sha256, at its path, or in `folder` by its name."""
+    """The network of a task: in `folder` under its sha256, at its path, or in `folder` by its name."""
     data, space, region = task[role], task["space"], task["region"]
     named = Path(data["path"])
-    places = (folder / f"{data['sha256']}{named.suffix}", named, folder / data["path"], folder / named.name)
+    travelled = folder / data["sha256"] / named.name  # with files beside it
+    places = (travelled, folder / f"{data['sha256']}{named.suffix}", named, folder / data["path"], folder / named.name)
     path = next((place for place in places if exists(place)), named)
-    whole = content(path, limits.NETWORK)
-    if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:
-        if graph.keeps_weights_elsewhere(whole):
-            raise Refused(
-                f"{label(str(path), 500)} has weights in other files, which the auditor does not read; save it as one"
-                " file with onnx.save(onnx.load(path), another_path), and check that one"
-            )
+    stored = content(path, limits.NETWORK)
+    read, now, beside = whole(path, stored)
+    if now != data["sha256"]:
         raise Refused(
             f"{label(str(path), 500)} is not the file that the proof is about: its sha256 is {now}, that of the"
             f" {role} in the certificate {data['sha256']}"
@@ -147,6 +144,6 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
     integers = integer_ends(data["dequantised"]) if "dequantised" in data else None
     return File(
-        str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], data.get("output"),
-        "two_classes" in data, integers,
+        str(path), read, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], data.get("output"),
+        "two_classes" in data, integers, ((named.name, stored), *beside),
     )  # fmt: skip

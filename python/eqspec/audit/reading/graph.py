@@ -114,7 +114,7 @@ def run(
             values[node.output[0]] = special
             continue
         if node.domain == CLASSIC:
-            values[node.output[0]] = classic.computed(program, node, opset, real(operands, 0), attributes)
+            values[node.output[0]] = classic.computed(program, node, opset, operands, attributes)
             continue
         if is_resampling(operator, attributes):
             values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
@@ -300,13 +300,3 @@ def _cast(x: Operand, program: Program, to: int) -> Operand:
         if not held or (number.k and not program.kind.rounds):
             raise Refused("a Cast of a constant to a type that does not hold it")
     return program.effort.done(lambda v: v * 1, x) if program.kind.rounds else program.effort.numbers(x)
-
-
-def keeps_weights_elsewhere(content: bytes) -> bool:
-    """Whether something is an ONNX file that has weights in other files, which its own sha256 does not cover."""
-    try:
-        graph = onnx.load_model_from_string(content).graph
-    except Exception:  # whatever it is instead
-        return False
-    tensors = [*graph.initializer, *(attribute.t for node in graph.node for attribute in node.attribute)]
-    return any(tensor.data_location == TensorProto.EXTERNAL or tensor.external_data for tensor in tensors)

@@ -21,7 +21,8 @@ _REDUCED: dict[str, Any] = {"ReduceMax": np.max, "ReduceMin": np.min, "ReducePro
 _TRUTH: dict[str, Any] = {"And": np.logical_and, "Not": np.logical_not, "Or": np.logical_or, "Xor": np.logical_xor}
 _EITHER: dict[str, Any] = {"Equal": np.equal, "NonZero": lambda a: np.array(np.nonzero(a)), "Where": np.where}
 OPERATORS: dict[str, Any] = {
-    "Abs": np.abs, "Add": np.add, "Div": lambda a, b: np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b)),
+    "Abs": np.abs, "Add": np.add, "Clip": lambda a, low, high: np.minimum(np.maximum(a, low), high),
+    "Div": lambda a, b: np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b)),
     "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less, "LessOrEqual": np.less_equal,
     "Max": lambda *every: reduce(np.maximum, every), "Min": lambda *every: reduce(np.minimum, every), "Mod": np.mod,
     "Mul": np.multiply, "Neg": np.negative, "Range": range, "Sub": np.subtract, **_EITHER, **_REDUCED, **_TRUTH,
@@ -33,7 +34,9 @@ def computed(
 ) -> Array | None:
     """The result of one of OPERATORS of such constants alone; None where an operand is something else."""
     given = [one for one in operands if one is not None and not isinstance(one, Value)]
-    if not given or len(given) < len(operands) or any(one.dtype not in (bool, np.int32, np.int64) for one in given):
+    clip = operator == "Clip"  # also of weights of 8 bits, which stay in their type
+    known = [one.dtype in (bool, np.int32, np.int64) or (clip and one.dtype.kind in "iu") for one in given]
+    if not given or len(given) < len(operands) or not all(known) or (clip and len(given) != 3):
         return None
     same = given[1:] if operator == "Where" else given[:1] if operator in _REDUCED else given
     (kind, *others), whole_ = {one.dtype for one in same}, [one if one.dtype == bool else _held(one) for one in given]

@@ -25,7 +25,7 @@ from .value import Value
 GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
 """In the order of the rows of the weights: z, r, g; i, o, f, g."""
 _FUNCTIONS = {"GRU": [b"Sigmoid", b"Tanh"], "LSTM": [b"Sigmoid", b"Tanh", b"Tanh"], "RNN": [b"Tanh"]}
-_READ = {"activations", "direction", "hidden_size", "layout", "linear_before_reset"}
+_READ = {"activations", "direction", "hidden_size", "input_forget", "layout", "linear_before_reset"}
 _TURNED = {b"bidirectional": (False, True), b"forward": (False,), b"reverse": (True,)}
 
 
@@ -96,7 +96,8 @@ def computed(
     program: Program, operator: str, operands: Sequence[Operand | None], attributes: Mapping[str, Any]
 ) -> list[Operand]:
     """All states (T, D, N, H), the last of each direction (D, N, H), and its last cell."""
-    if program.kind.rounds or not set(attributes) <= _READ or attributes.get("layout", 0):
+    other = not set(attributes) <= _READ or attributes.get("layout", 0) or attributes.get("input_forget", 0)
+    if program.kind.rounds or other:
         raise Refused(f"the auditor does not read {operator} in float32, or with limits, parameters or coupled gates")
     x, _, _, b, lengths, h0, c0, p = list[Any](operands) + [None] * (8 - len(operands))
     lstm, turned, gates = operator == "LSTM", _TURNED.get(attributes.get("direction", b"forward")), GATES[operator]

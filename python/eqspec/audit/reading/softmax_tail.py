@@ -29,6 +29,8 @@ from .value import Value
 
 _WRITTEN_OUT_SINCE = 13
 """The opset since which an axis of Softmax is an axis, and ends that are written out are seen."""
+_MOVING = ("Identity", "Squeeze", "Transpose", "Unsqueeze")
+"""Behind a softmax over one axis that holds every number, these keep their order."""
 _SHAPING = ("Dropout", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
 
@@ -73,7 +75,8 @@ class _Ends:
 
     def tail(self) -> Tail | None:
         for operator in ("Softmax", "LogSoftmax"):
-            if (node := self._made(self._result, operator)) is not None:
+            turned = self._result if self._opset < _WRITTEN_OUT_SINCE else self._root(self._result, _MOVING)
+            if (node := self._made(turned, operator)) is not None:
                 flattened = self._opset < _WRITTEN_OUT_SINCE
                 axis = _attributes(node).get("axis", 1 if flattened else -1)
                 return Tail(node.input[0], axis, flattened=flattened)

@@ -30,6 +30,7 @@ from eqspec.networks.frameworks.chain import Chain
 from eqspec.networks.masked import Masked
 from eqspec.networks.network import Network, exact_layers
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
+from eqspec.networks.operators import folding
 from eqspec.networks.program import content
 from eqspec.networks.readers import network_file, onnx_model, onnx_reader
 from eqspec.networks.readers.onnx_names import name_of
@@ -248,8 +249,6 @@ def _fix_sizes(graph: FloatGraph) -> None:
 
 def _variable(graph: FloatGraph) -> list[NodeProto]:
     """The nodes that depend on the input; what the others give becomes constants."""
-    from onnx.reference import ReferenceEvaluator  # few files need it, and it takes as long as to read one
-
     given = {value.name for value in graph.inputs}
     kept = list[NodeProto]()
     for node in graph.nodes:
@@ -260,15 +259,11 @@ def _variable(graph: FloatGraph) -> list[NodeProto]:
             kept.append(node)
             continue
         try:
-            single = helper.make_model(
-                helper.make_graph([node], "constant", [], [ValueInfoProto(name=name) for name in node.output]),
-                opset_imports=[helper.make_opsetid("", graph.opset)],
-            )
-            found = ReferenceEvaluator(single).run(None, {name: graph.constants[name] for name in node.input if name})
+            found = folding.run(node, graph.opset, [graph.constants[name] if name else None for name in node.input])
         except Exception as error:  # whatever an operator makes of constants that it was not meant for
             message = f"it depends on no input, and cannot be evaluated ({error})"
             raise graph.refuse(message, "export the model with its constants folded", node) from error
-        for name, value in zip(node.output, found, strict=False):
+        for name, value in zip(filter(None, node.output), found, strict=False):
             array = np.asarray(value)
             graph.constants[name] = array.astype(np.float64) if array.dtype.kind == "f" else array
     return kept

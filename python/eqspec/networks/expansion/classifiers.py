@@ -111,10 +111,22 @@ def normalizer(pieces: Pieces, node: NodeProto) -> None:
 
 
 def feature_vectorizer(pieces: Pieces, node: NodeProto) -> None:
-    """FeatureVectorizer: all inputs one behind the other."""
-    attributes(node, ("inputdimensions",))
+    """FeatureVectorizer: all inputs one behind the other, each of as many columns as it is said to have.
+
+    Of an input with more of them runtimes leave the others out, and one with fewer they fill up. So each goes through a
+    Split into one part of that size, which no other input has.
+    """
+    sizes = attributes(node, ("inputdimensions",)).get("inputdimensions")
     counts(node, (1, 10_000), (1, 1))
     joined = [pieces.real(node, index) for index in range(len(node.input))]
+    if sizes is not None and len(sizes) != len(joined):
+        raise UnreadableError(f"{len(sizes)} sizes of {len(joined)} inputs", AGAIN)
+    for index, size in enumerate(sizes or ()):
+        if pieces.opset < 13:
+            joined[index] = pieces.add(node, "Split", [joined[index]], axis=1, split=[size])
+        else:
+            whole = pieces.constant(np.array([size], np.int64), node.output[0])
+            joined[index] = pieces.add(node, "Split", [joined[index], whole], axis=1)
     pieces.add(node, "Concat", joined, node.output[0], axis=1)
 
 
@@ -129,6 +141,8 @@ def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
     places = numpy_helper.to_array(stored)
     if places.dtype.kind not in "iu":
         raise UnreadableError(f"places of type {places.dtype}", AGAIN)
+    if places.size and places.min() < 0:
+        raise UnreadableError(f"the place {places.min()}, which onnxruntime refuses", "count columns from 0")
     index = pieces.constant(places.reshape(-1).astype(np.int64), node.output[0])
     pieces.add(node, "Gather", [node.input[0], index], node.output[0], axis=1)
 

@@ -25,8 +25,8 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.expansion.graph_pieces import Pieces, attributes, counts
-from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
+from eqspec.networks.expansion.graph_pieces import Pieces, attributes, casts_to_reals, counts
+from eqspec.networks.onnx_tensor import UnreadableError
 
 _STANDARD = ("", "ai.onnx")
 _MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
@@ -166,7 +166,7 @@ class _Readers:
         if other and self._pieces.stored(other) is None:
             return False
         made = node.output[0]
-        return fused or (made != self._pieces.output and all(_to_real(reader) for reader, _ in self._of[made]))
+        return fused or (made != self._pieces.output and all(casts_to_reals(reader) for reader, _ in self._of[made]))
 
 
 def _quantised(pieces: Pieces, node: NodeProto, value: str, levels: str, step: str, *, from_zero: bool) -> _Quantised:
@@ -292,11 +292,6 @@ def _signed(pieces: Pieces, name: str) -> bool:
 
 def _is(node: NodeProto, *operators: str) -> bool:
     return node.op_type in operators and node.domain in _STANDARD
-
-
-def _to_real(node: NodeProto) -> bool:
-    """Whether a node converts to floating-point numbers."""
-    return _is(node, "Cast") and any(a.name == "to" and a.i in FLOATS for a in node.attribute)
 
 
 def _given(node: NodeProto, index: int) -> str:

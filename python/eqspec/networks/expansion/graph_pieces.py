@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
-from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
 
+_STANDARD = ("", "ai.onnx")
 AGAIN = "export the model again"
 _NO_VALUES = {"name", "type", "doc_string", "ref_attr_name"}
 """The fields of an attribute that hold no value."""
@@ -86,6 +87,20 @@ def tensor_of(constant: NodeProto) -> TensorProto | None:
         return None
     (attribute,) = constant.attribute
     return attribute.t if attribute.name == "value" and attribute.type == AttributeProto.TENSOR else None
+
+
+def casts_to_reals(node: NodeProto) -> bool:
+    """Whether a node is a Cast to a type of real numbers, which are the numbers that it takes.
+
+    What float16 or bfloat16 would round is not modelled; a cast to integers or to truth values is another function.
+    """
+    kinds = [attribute.i for attribute in node.attribute if attribute.name == "to"]
+    return node.op_type == "Cast" and node.domain in _STANDARD and len(kinds) == 1 and kinds[0] in FLOATS
+
+
+def hands_on(node: NodeProto) -> bool:
+    """Whether a node gives the numbers that it takes, and is seen through where a value is looked for."""
+    return (node.op_type == "Identity" and node.domain in _STANDARD) or casts_to_reals(node)
 
 
 def value_fields(attribute: AttributeProto) -> set[str]:

@@ -13,17 +13,14 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, TensorProto, numpy_helper
 
-from eqspec.networks.expansion.graph_pieces import Pieces, tensor_of
-
-_SAME = ("Identity", "Cast")
-"""Operators that may stand between the probabilities and the result."""
+from eqspec.networks.expansion.graph_pieces import Pieces, hands_on, tensor_of
 
 
 def expand(pieces: Pieces) -> None:
     """Put a Softmax in place of the last Concat, where it joins the probabilities of two classes."""
     makers = {name: node for node in pieces.nodes for name in node.output if name}
     last = makers.get(pieces.output)
-    while last is not None and last.op_type in _SAME and not last.domain and last.input:
+    while last is not None and hands_on(last) and last.input:  # between the probabilities and the result
         last = makers.get(last.input[0])
     if last is None or last.op_type != "Concat" or last.domain or len(last.input) != 2:
         return
@@ -62,7 +59,7 @@ def _several(pieces: Pieces, makers: dict[str, NodeProto], name: str) -> bool:
             if len(names) != 1:
                 return False
             name = names[0]
-        elif made.op_type in (*_SAME, "Reshape"):
+        elif made.op_type == "Reshape" or hands_on(made):
             name = made.input[0]
         else:
             return False

@@ -167,7 +167,23 @@ def power(call: OperatorCall) -> Sequence[Value]:
     exponents = np.broadcast_to(exponent.value, shape).reshape(-1) + 0.0
     if exponents.size and (exponents == 1.0).all():
         return [base]
+    if exponents.size and (exponents == 0.5).all() and (root := _exact_root(base)) is not None:
+        return [_as_computed(call, root)]
     return [_as_computed(call, of_entries(Curves.of_numbers(exponents, _power), base))]
+
+
+def square_root(call: OperatorCall) -> Sequence[Value]:
+    """Sqrt."""
+    root = _exact_root(call.real_value(0))
+    return _plain("sqrt")(call) if root is None else [_as_computed(call, root)]
+
+
+def _exact_root(x: Real) -> Enclosure | None:
+    """The square roots of constants that all have one without rounding, as files compute sizes of a grid of patches."""
+    if not isinstance(x, Enclosure) or x.error is not None or not (x.value >= 0).all():
+        return None
+    root = constants.square_root(x)
+    return root if root.error is None else None
 
 
 def _power(exponent: float) -> Curve:
@@ -200,7 +216,7 @@ OPERATORS: dict[str, Operator] = {
     "Sin": _plain("sin"),
     "Softplus": _plain("softplus"),
     "Softsign": _plain("softsign"),
-    "Sqrt": _plain("sqrt"),
+    "Sqrt": square_root,
     "Swish": swish,
     "Tanh": _plain("tanh"),
     "ThresholdedRelu": _with("thresholded", ("alpha", 1.0)),

@@ -118,8 +118,29 @@ def _of_steps(call: OperatorCall, x: Enclosure) -> Enclosure:
     return Enclosure(np.asarray(below, np.float64))
 
 
+def _gathered(node: NodeProto, given: Sequence[Any]) -> NDArray[Any]:
+    """GatherElements by its definition.
+
+    Beyond 32 or 64 entries (of numpy 1 and 2) the reference evaluator forgets along which axis it is, and places beyond
+    the end count on.
+    """
+    table, places = (np.asarray(value) for value in given)
+    rank = table.ndim
+    axis = axis_of(next((a.i for a in node.attribute if a.name == "axis"), 0), rank)
+    sizes = [(p, t) for i, (p, t) in enumerate(zip(places.shape, table.shape, strict=False)) if i != axis]
+    if places.ndim != rank or any(p > t for p, t in sizes):
+        raise UnreadableError(f"places of shape {places.shape} in {table.shape}", "export the model again")
+    size = table.shape[axis]
+    if places.size and (places.min() < -size or places.max() >= size):
+        raise UnreadableError(f"a place beyond the {size} entries of its axis", "export the model again")
+    beside = tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(places.shape))
+    return np.take_along_axis(table[beside], places.astype(np.int64) % max(1, size), axis)
+
+
 def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:
-    """What the reference evaluator makes of arrays (None: left out)."""
+    """What the reference evaluator makes of arrays (None: left out), or the definition where it is wrong."""
+    if node.op_type == "GatherElements":
+        return [_gathered(node, given)]
     names = [name if value is not None else "" for name, value in zip(node.input, given, strict=True)]
     alone = NodeProto()
     alone.CopyFrom(node)

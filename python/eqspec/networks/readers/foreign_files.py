@@ -14,6 +14,7 @@ _TORCH = "in Python, torch.onnx.export(model, (example,), 'model.onnx', dynamo=T
 _KERAS = "in Python, keras.models.load_model(...).export('model.onnx', format='onnx'), or tf2onnx.convert.from_keras"
 _SKLEARN = "in Python, skl2onnx.to_onnx(model, rows[:1].astype('float32')).SerializeToString()"
 _SAVED_MODEL = "python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+_NNEF = "convert it: python -m nnef_tools.convert --input-format nnef --output-format onnx --input-model MODEL"
 _HEAD = 4096
 
 
@@ -42,6 +43,10 @@ def kind_of(path: str, content: bytes) -> Foreign | None:
     if head[4:8] == b"TFL3":
         fix = f"convert it: python -m tf2onnx.convert --tflite {name.name} --output {name.stem}.onnx"
         return Foreign("a TensorFlow Lite model", fix)
+    if head[4:6] == b"ET" and head[6:8].isdigit():
+        return Foreign("a program of ExecuTorch", f"export the model that it was made of: {_TORCH}")
+    if head.startswith(b"GGUF"):
+        return Foreign("weights in GGUF, without a model", f"load them into the model, then, {_TORCH}")
     if head[4:8] == b"ORTM":
         return Foreign("a model in onnxruntime's own format", "give the ONNX file that it was made from")
     if head.startswith(b"PK\x03\x04"):
@@ -76,6 +81,8 @@ def of_folder(path: str) -> Foreign | None:
     """The same of a folder."""
     if (Path(path) / "saved_model.pb").is_file():
         return Foreign("a SavedModel of TensorFlow", f"convert it: {_SAVED_MODEL.replace('FOLDER', path)}")
+    if (Path(path) / "graph.nnef").is_file():
+        return Foreign("a model in NNEF", _NNEF.replace("MODEL", path))
     return None
 
 
@@ -102,6 +109,10 @@ def _text(name: Path, head: bytes) -> Foreign | None:
         return None
     if name.suffix == ".eqspec" or head.lstrip().startswith(b"eqspec "):
         return Foreign("a spec", f"run 'eqspec check {name}', which names its networks by itself")
+    if name.suffix == ".nnef":
+        return Foreign("a graph in NNEF", _NNEF.replace("MODEL", str(name.parent)))
+    if name.suffix == ".xml" and b"<net " in head:
+        return Foreign("a model of OpenVINO", "give the ONNX file that it was made from")
     if name.suffix.lower() in (".csv", ".tsv", ".txt", ".dat"):
         return Foreign("a text file", "give the network here, and a table of inputs with --data")
     return None

@@ -22,7 +22,7 @@ def taken(node: NodeProto, given: Sequence[Value | None], number: int) -> list[N
     `number` tells this If from all others that were met.
     """
     condition = given[0] if given else None
-    if not isinstance(condition, np.ndarray) or condition.size != 1:
+    if not isinstance(condition, np.ndarray) or condition.size != 1 or condition.dtype != np.bool_:
         message = "which branch it takes depends on the input, or is not known"
         raise UnreadableError(message, "export the branch that is meant, with fixed sizes")
     name = "then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"

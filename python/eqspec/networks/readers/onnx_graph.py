@@ -14,6 +14,7 @@ from onnx import NodeProto, TensorProto, ValueInfoProto
 from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
+from eqspec.networks.expansion.graph_pieces import casts_to_reals
 from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData
 from eqspec.networks.operators.quantising import TYPES
@@ -54,7 +55,6 @@ class Graph:
     output_name: str
     output_shape: tuple[int | str, ...]
     notes: tuple[str, ...] = ()
-    functions: frozenset[tuple[str, str]] = frozenset()
     alone: bool = True
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
@@ -79,7 +79,6 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         name = TensorProto.DataType.Name(kind).lower()
         notes.append(f"it computes in {name}, and is read as a function of real numbers with the weights of the file: ")
         notes[-1] += f"what {name} rounds on the way is not modelled"
-    own = frozenset((f.domain, f.name) for f in ready.model.functions)
     ends = (inputs, ready.output, outputs)
     return Graph(
         path,
@@ -89,7 +88,6 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         external,
         *ends,
         tuple(notes),
-        own,
         ready.alone,
         ready.dequantised,
         ready.integer_products,
@@ -190,7 +188,7 @@ def _levels(
     name = TensorProto.DataType.Name(kind).lower() if known else f"number {kind}"
     readers = [node for node in nodes if value.name in names_read(node)]
     whole = value.type.HasField("tensor_type") and kind in WHOLES and value.name != output
-    other = next((node for node in readers if not _converts(node)), None)
+    other = next((node for node in readers if not casts_to_reals(node)), None)
     if whole and other is not None and kind in TYPES and TYPES[kind][1] < 2**16:
         message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers that it has"
         notes.append(f"{message} ({TYPES[kind][0]} to {TYPES[kind][1]}, ties to the even one)")
@@ -229,8 +227,3 @@ def _levels(
         raise NetworkError(path, f"input {value.name!r} has type {name}", fix=fix, **at)
     notes.append(f"input {value.name!r} has type {name} and is only cast: all real numbers of a region are covered")
     return None
-
-
-def _converts(node: NodeProto) -> bool:
-    to = next((a.i for a in node.attribute if a.name == "to"), 0)
-    return node.op_type == "Cast" and not node.domain and to in FLOATS

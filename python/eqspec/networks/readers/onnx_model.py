@@ -69,7 +69,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         raise foreign_files.refusal(path, content, cause)
     onnx_names.check(path, model)
     opset = _opset(path, model)
-    model = onnx_functions.inlined(path, model)
+    model = onnx_functions.inlined(path, model, opset)
     graph = model.graph
     outputs = {value.name for value in graph.output}
     ends = onnx_ends.find(path, graph, output)

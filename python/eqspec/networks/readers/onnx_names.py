@@ -10,6 +10,7 @@ What is read is its default.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
@@ -18,6 +19,9 @@ from eqspec.errors import NetworkError
 
 STANDARD = ("", "ai.onnx")
 """The names of the standard domain, which are the same."""
+_OF_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms")
+"""Domains whose operators runtimes have built in; onnxruntime takes its own before a function of the model."""
+_FUNCTION_FIX = "inline the functions with onnx.inliner, or give them another domain"
 OWN = "/eqspec "
 """In the names of values that are put in place of branches, loops and lists, and of no others."""
 
@@ -58,11 +62,17 @@ def _check_texts(path: str, graph: GraphProto) -> None:
 
 
 def _check_functions(path: str, model: ModelProto) -> None:
-    """A function of the model may not take the place of a standard operator."""
+    """A function of the model may not take the place of an operator that runtimes have built in."""
     for function in model.functions:
+        if len({one.version for one in function.opset_import if one.domain in STANDARD}) > 1:
+            message = f"the function {function.name!r} imports several versions of the standard operators at once"
+            raise NetworkError(path, message, fix="export it again with one version of them")
         if function.domain in STANDARD:
             message = f"the model defines the standard operator {function.name} anew, as a function of its own"
-            raise NetworkError(path, message, fix="inline the functions with onnx.inliner, or give them another domain")
+            raise NetworkError(path, message, fix=_FUNCTION_FIX)
+        if any(f"{function.domain}.".startswith(f"{domain}.") for domain in _OF_RUNTIMES):
+            message = f"the model defines {function.domain}.{function.name} anew, as a function of its own"
+            raise NetworkError(path, message, fix=_FUNCTION_FIX)
 
 
 def _check_makers(path: str, graph: GraphProto) -> None:
@@ -94,15 +104,21 @@ def _check_makers(path: str, graph: GraphProto) -> None:
             makers[name] = "a node"
     _check_unclaimed(path, makers)
     for node in graph.node:
-        for branch in (a.g for a in node.attribute if a.type == AttributeProto.GRAPH):
-            own = [v.name for v in (*branch.initializer, *branch.input)] + [
-                n for made in branch.node for n in made.output
-            ]
-            _check_unclaimed(path, own)
-            again = next((name for name in own if name and name in makers), None)
-            if again is not None:
-                message = f"{again!r} of a branch is {makers[again]} outside of it as well"
-                raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
+        _check_branches(path, node, ChainMap(makers))
+
+
+def _check_branches(path: str, node: NodeProto, outside: ChainMap[str, str]) -> None:
+    """No value inside of a node, at any depth, has the name of one around it: runtimes differ on which is used."""
+    for branch in (a.g for a in node.attribute if a.type == AttributeProto.GRAPH):
+        own = [v.name for v in (*branch.initializer, *branch.input)] + [n for made in branch.node for n in made.output]
+        _check_unclaimed(path, own)
+        again = next((name for name in own if name and name in outside), None)
+        if again is not None:
+            message = f"{again!r} of a branch is {outside[again]} outside of it as well"
+            raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
+        around = ChainMap(dict.fromkeys(own, "a value"), *outside.maps)  # no copy, as files hold many and deep ones
+        for inner in branch.node:
+            _check_branches(path, inner, around)
 
 
 def _check_unclaimed(path: str, names: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from onnx import NodeProto, TensorProto
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.onnx_tensor import FLOATS
+from eqspec.networks.expansion.graph_pieces import casts_to_reals
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import STANDARD
 
@@ -38,8 +38,7 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
     for node in nodes:
         if reals & set(node.input):  # numbers that are integers, and may be cast to such again
             reals |= set(node.output) if node.op_type in _MOVED else set()
-            again = next((a.i for a in node.attribute if a.name == "to"), TensorProto.FLOAT)
-            others += node.op_type == "Cast" and again not in FLOATS
+            others += node.op_type == "Cast" and not casts_to_reals(node)
         if not waiting & set(names_read(node)):
             continue
         if not waiting & set(node.input):
@@ -53,10 +52,11 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             waiting |= set(node.output)
         elif kind == "Cast" and alone:
             to = next((a.i for a in node.attribute if a.name == "to"), 0)
-            casts += to in FLOATS
-            others += to not in FLOATS
+            real = casts_to_reals(node)
+            casts += real
+            others += not real
             short |= to == TensorProto.INT32
-            reals |= set(node.output) if to in FLOATS else set()
+            reals |= set(node.output) if real else set()
             waiting |= set(node.output) if to in PLACES else set()
         elif kind == "Gather" and alone:
             waiting |= set(node.output)

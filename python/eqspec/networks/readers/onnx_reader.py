@@ -435,8 +435,6 @@ class _Reading:
         known = onnx_refused.reason(node.op_type, node.domain)
         if known is not None:
             message, fix = f"{message}: {known[0]}", known[1]
-        if (node.domain, node.op_type) in self.graph.functions:
-            fix = "it is a function of the model for another version of the standard operators: export it without"
         for source, value in zip(node.input, given, strict=True):
             if isinstance(value, Affine | Scores) and source not in {one.name for one in self.graph.inputs}:
                 fix += f"; or compare what it is given: --network-output {source!r}"

@@ -18,6 +18,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import agreement
+from eqspec.networks.expansion.graph_pieces import hands_on
 from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.onnx_names import STANDARD
@@ -56,7 +57,7 @@ def _completed(stored: bytes, output: str) -> bytes | None:
     declared = next((value for value in graph.output if value.name == output), None)
     last: NodeProto | None = made.get(output)
     seen = set[str]()
-    while last is not None and _hands_on(last) and last.input[0] not in seen:
+    while last is not None and hands_on(last) and last.input[0] not in seen:
         seen.add(last.input[0])
         last = made.get(last.input[0])
     if declared is None or last is None or last.op_type != "Sigmoid" or last.domain not in STANDARD:
@@ -83,14 +84,6 @@ def _completed(stored: bytes, output: str) -> bytes | None:
     del graph.output[:]
     graph.output.append(result)
     return bytes(model.SerializeToString())
-
-
-def _hands_on(node: NodeProto) -> bool:
-    """Whether a node gives the number that it takes; a cast to integers or to bool gives another one."""
-    if node.domain not in STANDARD:
-        return False
-    kinds = [attribute.i for attribute in node.attribute if attribute.name == "to"]
-    return node.op_type == "Identity" or (node.op_type == "Cast" and len(kinds) == 1 and kinds[0] in _TYPES)
 
 
 def _free(name: str, taken: set[str]) -> str:
