@@ -70,8 +70,9 @@ let run kept =
   let tell record = Option.iter (fun out -> write out record) out in
   let state = Attempts.start question proof tell in
   let source = of_channel stdin in
+  let widths = Array.append (Array.map (fun (l : Relaxing.layer) -> Array.length l.shapes) state.layers) [| state.inputs |] in
   let rec go () =
-    match command source with
+    match command source widths with
     | None -> ()
     | Some _ when Proof.nodes state.proof = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
@@ -79,9 +80,10 @@ let run kept =
         | Record record -> Attempts.take state record; Attempts.settle state
         | Prove depth -> Prover.prove state depth
         | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
+        | Round (round, skipped) -> if Rounds.closes state round then skip skipped
         | Try skipped -> if Prover.closes state skipped then skip skipped);
         go ()
-  and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
+  and skip commands = if commands > 0 then (ignore (command source widths); skip (commands - 1))
   in
   go ();
   Option.iter close_out out;

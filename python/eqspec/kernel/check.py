@@ -19,6 +19,7 @@ from . import questions
 from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
 from .commands import DEPTH, Guarded, Quantities, commands
+from .rounds import Facts, Places
 from .validation import validate
 from .weights import chosen
 
@@ -102,7 +103,10 @@ def prepared(path: Path, folder: Path) -> Prepared:
         guarded = None
         if claimed.startswith("keeps-confident"):
             guarded = Guarded(facts_of_steps(both), networks[0].outputs, [])
-        quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.behind, pair.grain, guarded)
+        backwards = claimed.startswith("manhattan")  # sums of l1 come in the other order of signs
+        places = Places(pair.inputs, both.widths, len(pair.widths), pair.behind, backwards)
+        facts = Facts.of(both.steps, places, networks[0].outputs)
+        quantities = Quantities(places, pair.grain, facts, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
         records = commands(file, quantities, order)
         if tuple(both.widths[: len(pair.widths)]) != pair.widths:  # other layers than those that the cuts are of
