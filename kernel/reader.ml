@@ -13,7 +13,7 @@ let most_weights = 1 lsl 24
 let most_digits = 4096
 let most_kinks = 64
 let most_classes = 64
-let most_groups = 64
+let most_groups = 512
 
 (* Words between white space, of a channel or of a text. *)
 type source = { next : unit -> char option; mutable words : int }

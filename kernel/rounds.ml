@@ -213,7 +213,8 @@ let pulled state (known : Relaxing.known array) sums shown =
       rounded := Float.round (size /. found.unit);
       found.at_base.(i) <- found.at_base.(i) +. (if least then !rounded else -. !rounded)
   | _ -> ());
-  let hints = lazy ((Z.one, List.init m hint) :: Lazy.force found.hints @ with_constraints state found.at_base) in
+  let rec length n = if n > 0 && x.(n - 1) = 0.0 && y.(n - 1) = 0.0 && d.(n - 1) = 0.0 then length (n - 1) else n in
+  let hints = lazy ((Z.one, List.init (length m) hint) :: Lazy.force found.hints @ with_constraints state found.at_base) in
   (hints, !rounded, (!above +. estimated state (box state) found) /. size)
 
 (* The part of its width by which an interval must be expected to shrink. *)

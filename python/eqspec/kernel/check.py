@@ -23,7 +23,7 @@ from .rounds import Facts, Places
 from .validation import validate
 from .weights import chosen
 
-MOST_WEIGHTED = 38
+MOST_WEIGHTED = 200
 """Weighted groups that are taken from a certificate."""
 FORMAT = "eqspec-certificate/5"
 
