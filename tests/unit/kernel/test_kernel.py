@@ -178,7 +178,7 @@ def changed_task(certificate: Path, folder: Path, change: Any) -> Path:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda task: task.update(arithmetic="float32"), "float32"),
+        (lambda task: task.update(arithmetic="float16"), "float16"),
         (lambda task: task["property"].update(norm="l2"), "l2"),
         (lambda task: task["property"].update(eps="1/1000000000"), "is not proved"),
         (lambda task: task["reference"].update(sha256="0" * 64), "sha256"),
