@@ -93,7 +93,7 @@ let run kept =
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
 let () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000; max_overhead = 1000000 };
   let answer =
     try
       (match Array.to_list Sys.argv with

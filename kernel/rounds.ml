@@ -166,7 +166,7 @@ let sums_of state known (facts : (int * int * Reader.fact) array) multipliers : 
       let m : float = multipliers.(n) in
       if m <> 0.0 then
         match (says : Reader.fact) with
-        | Ahead -> ahead.(i) <- ahead.(i) +. m
+        | Ahead when t = 0 -> ahead.(i) <- ahead.(i) +. m
         | Over_least part when t = 1 && limited kinds.(part) true i <> None ->
             add sums rows 0 (of_bounds + part) (Option.get (limited kinds.(part) true i)) (-.m)
         | Under_most part when t = 1 && limited kinds.(part) false i <> None ->
@@ -224,6 +224,8 @@ let least_gain = 0.01
 let closes state (facts, bounds) =
   let before = left state and n = state.naturals in
   let known = Tightening.tighten state in
+  let void t i = if (not (closed state before)) && Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i)))) in
+  if not (closed state before) then Array.iteri (fun i _ -> void 0 i) state.layers.(0).shapes;
   let one (shown, multipliers) =
     if not (closed state before) then begin
       let hints, rounded, promised = pulled state known (sums_of state known facts multipliers) shown in
@@ -243,7 +245,7 @@ let closes state (facts, bounds) =
             take state (RBound (n.(t), n.(i), kind, least, e, Lazy.force hints));
             state.pulls <- state.pulls + 1;
             Relaxing.set known.(t) i (bounds_of state t i);
-            if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i))))
+            void t i
           end
     end
   in

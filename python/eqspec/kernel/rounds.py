@@ -18,8 +18,8 @@ from eqspec.lazy_dataclass import dataclass
 NAMED = {name: number for number, name in enumerate(FACTS)}
 GUARD = len(FACTS)
 """Numbers of facts in the stream (`kernel/README.md`): those behind ReLU, then that a class is ahead of another."""
-TOUCHED = dict(zip(TOUCHING, (13, 13, 14, 14, 15, 15, 16, 16, 17, 18), strict=True))
-"""Behind other functions: the usual lines below and above."""
+TOUCHED = dict(zip(TOUCHING, (13, 13, 14, 14, 15, 15, 16, 16, 4, 17), strict=True))
+"""Behind other functions: the usual lines below and above; that below D is the chord of a ReLU."""
 BITS = 24
 """Of the largest multiplier of a bound."""
 
