@@ -4,6 +4,7 @@
    of it is left (proof.ml). *)
 
 open Reader
+open Commands
 
 let usage = "eqspec-kernel [--records FILE] < STREAM\n\
   accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n"

@@ -24,7 +24,7 @@ let add_fact state (known : Relaxing.known array) sums j i says m =
   let above part slope = add (of_functions + part) (-.m); add (of_lines + part) (m *. slope)
   and below part slope = add (of_functions + part) m; add (of_lines + part) (-.m *. slope) in
   let usual slot = let o = Relaxing.table_of layer known.(j) i in known.(j).table.(o + slot) in
-  match (says : Reader.fact) with
+  match (says : Commands.fact) with
   | Not_negative part -> above part 0.0
   | Over_argument part -> above part 1.0
   | Over_line 0 -> above 0 (usual Relaxing.of_x)
@@ -70,7 +70,7 @@ let line_of (layer : Relaxing.layer) (k : Relaxing.known) (sums : float array) i
   ({ Lines.g; a; b; s }, carried)
 
 (* What is asked about: nothing, so that something above 0 shows the node to be empty, or a quantity of a neuron. *)
-let wish_of (shown : Reader.shown) size =
+let wish_of (shown : Commands.shown) size =
   match shown with
   | Nothing_left | Bound_input _ -> None
   | Bound (t, i, kind, least) ->
@@ -146,7 +146,7 @@ let grouped state (obligation : Kernel.obligation) weights =
 
 (* Sums of the facts with these multipliers. A bound of an output that an obligation limits is that of the row of the claim
    which is this output. *)
-let sums_of state known (facts : (int * int * Reader.fact) array) multipliers : sums =
+let sums_of state known (facts : (int * int * Commands.fact) array) multipliers : sums =
   let sums = Array.map (fun (l : Relaxing.layer) -> Array.make (blocks * Array.length l.shapes) 0.0) state.layers in
   let rows = Array.length state.layers.(0).shapes in
   let obligation = match (top state).open0 with [ one ] -> one | _ -> [] in
@@ -165,7 +165,7 @@ let sums_of state known (facts : (int * int * Reader.fact) array) multipliers : 
     (fun n (t, i, says) ->
       let m : float = multipliers.(n) in
       if m <> 0.0 then
-        match (says : Reader.fact) with
+        match (says : Commands.fact) with
         | Ahead when t = 0 -> ahead.(i) <- ahead.(i) +. m
         | Over_least part when t = 1 && limited kinds.(part) true i <> None ->
             add sums rows 0 (of_bounds + part) (Option.get (limited kinds.(part) true i)) (-.m)
@@ -231,7 +231,7 @@ let closes state (facts, bounds) =
       let hints, rounded, promised = pulled state known (sums_of state known facts multipliers) shown in
       let told = Float.is_finite rounded && rounded > 0.0 and e = Relaxing.integer rounded in
       match shown with
-      | Reader.Nothing_left -> if promised > 0.0 then ignore (takes state (RLeaf (Lazy.force hints)))
+      | Commands.Nothing_left -> if promised > 0.0 then ignore (takes state (RLeaf (Lazy.force hints)))
       | Bound_input (i, least) ->
           let l, u = (box state).(i) in
           let gain = if least then promised -. l else u +. promised in
