@@ -220,9 +220,12 @@ let pulled state (known : Relaxing.known array) sums shown =
 (* The part of its width by which an interval must be expected to shrink. *)
 let least_gain = 0.01
 
+(* A round is gone through once more where more than one of so many of its bounds was gained: then its facts say more. *)
+let again_if_of = 3
+
 (* Bounds of a round, one after the other, on the node at hand; true if they close it. *)
-let closes state (facts, bounds) =
-  let before = left state and n = state.naturals in
+let rec closes ?(again = true) state (facts, bounds) =
+  let before = left state and n = state.naturals and gained = ref 0 in
   let known = Tightening.tighten state in
   let void t i = if (not (closed state before)) && Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i)))) in
   if not (closed state before) then Array.iteri (fun i _ -> void 0 i) state.layers.(0).shapes;
@@ -245,11 +248,16 @@ let closes state (facts, bounds) =
             take state (RBound (n.(t), n.(i), kind, least, e, Lazy.force hints));
             state.pulls <- state.pulls + 1;
             Relaxing.set known.(t) i (bounds_of state t i);
-            void t i
+            void t i;
+            incr gained
           end
     end
   in
   if not (closed state before) then List.iter one bounds;
-  if closed state before then state.leaves <- state.leaves + 1;
-  settle state;
-  closed state before
+  let count = List.length bounds in
+  if again && count > 1 && again_if_of * !gained > count && not (closed state before) then closes ~again:false state (facts, bounds)
+  else begin
+    if closed state before then state.leaves <- state.leaves + 1;
+    settle state;
+    closed state before
+  end
