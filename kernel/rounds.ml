@@ -220,7 +220,8 @@ let pulled state (known : Relaxing.known array) sums shown =
 (* The part of its width by which an interval must be expected to shrink. *)
 let least_gain = 0.01
 
-(* A round is gone through once more where more than one of so many of its bounds was gained: then its facts say more. *)
+(* A round is gone through once more where more than one of so many of its bounds was gained: then its facts say
+   more. Where inputs are many that costs more than it gives. *)
 let again_if_of = 3
 
 (* Bounds of a round, one after the other, on the node at hand; true if they close it. *)
@@ -255,7 +256,7 @@ let rec closes ?(again = true) state (facts, bounds) =
   in
   if not (closed state before) then List.iter one bounds;
   let count = List.length bounds in
-  if again && count > 1 && again_if_of * !gained > count && not (closed state before) then closes ~again:false state (facts, bounds)
+  if again && few_free state && count > 1 && again_if_of * !gained > count && not (closed state before) then closes ~again:false state (facts, bounds)
   else begin
     if closed state before then state.leaves <- state.leaves + 1;
     settle state;
