@@ -4,6 +4,9 @@
 let lesser (a : float) (b : float) = if a < b then a else b
 let greater (a : float) (b : float) = if a > b then a else b
 
+(* To the nearest integer, without a call: from 2^52 on a float is one. *)
+let[@inline] whole v = if Float.abs v < 0x1p51 then v +. 0x1.8p52 -. 0x1.8p52 else v
+
 (* [below] and [above] are how far a quantiser may be from it between its first and its last kink. *)
 type shape = {
   base : float; shift : float; kinks : (float * float) array;

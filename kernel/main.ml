@@ -4,6 +4,7 @@
    of it is left (proof.ml). *)
 
 open Reader
+open Commands
 
 let usage = "eqspec-kernel [--records FILE] < STREAM\n\
   accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n"
@@ -70,8 +71,9 @@ let run kept =
   let tell record = Option.iter (fun out -> write out record) out in
   let state = Attempts.start question proof tell in
   let source = of_channel stdin in
+  let widths = Array.append (Array.map (fun (l : Relaxing.layer) -> Array.length l.shapes) state.layers) [| state.inputs |] in
   let rec go () =
-    match command source with
+    match command source widths with
     | None -> ()
     | Some _ when Proof.nodes state.proof = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
@@ -79,9 +81,10 @@ let run kept =
         | Record record -> Attempts.take state record; Attempts.settle state
         | Prove depth -> Prover.prove state depth
         | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
+        | Round (round, skipped) -> if Rounds.closes state round then skip skipped
         | Try skipped -> if Prover.closes state skipped then skip skipped);
         go ()
-  and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
+  and skip commands = if commands > 0 then (ignore (command source widths); skip (commands - 1))
   in
   go ();
   Option.iter close_out out;
@@ -91,7 +94,7 @@ let run kept =
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
 let () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000; max_overhead = 1000000 };
   let answer =
     try
       (match Array.to_list Sys.argv with

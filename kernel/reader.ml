@@ -1,4 +1,4 @@
-(* Reads questions and records. Trusted: that [question] makes of a text what the grammar in README.md says.
+(* Reads pairs and questions. Trusted: that [pair] and [question] make of a text what the grammar in README.md says.
    Everything is bounded before memory is taken for it, and whatever is wrong ends with [Refused]. *)
 
 exception Refused of string
@@ -13,7 +13,7 @@ let most_weights = 1 lsl 24
 let most_digits = 4096
 let most_kinks = 64
 let most_classes = 64
-let most_groups = 64
+let most_groups = 512
 
 (* Words between white space, of a channel or of a text. *)
 type source = { next : unit -> char option; mutable words : int }
@@ -280,67 +280,3 @@ let section channel name =
           if now <> digest then refuse "section %s has the digest %s, not %s as its line says" name now digest;
           (text, digest))
   | _ -> refuse "%S is not the line %s SHA256 BYTES" line name
-
-(* Records of a proof, and two commands to the prover, which is not trusted. *)
-type command = Record of Kernel.record | Prove of int | Try of int | Assume of int * int
-
-let kind source =
-  match word source "a kind" with
-  | "x" -> Kernel.KX
-  | "y" -> Kernel.KY
-  | "d" -> Kernel.KD
-  | other -> refuse "word %d is %S; x, y or d is due" source.words other
-
-let index source what = nat (count source what most_width)
-
-let hints source =
-  let hint () =
-    let link = integer source "a link" in
-    let slope_x = integer source "a slope" in
-    let slope_y = integer source "a slope" in
-    { Kernel.link; slope_x; slope_y; slope_d = integer source "a slope" }
-  in
-  let layer () =
-    let scale = integer source "a scale" in
-    (scale, list (count source "the number of hints" most_width) hint)
-  in
-  list (count source "the number of layers" (most_layers + 2)) layer
-
-let command source =
-  match word_or_end source with
-  | None -> None
-  | Some name ->
-      let record =
-        match name with
-        | "I" -> let i = index source "an input" in Record (RInput (i, integer source "a place"))
-        | "C" ->
-            let t = index source "a layer" in
-            let i = index source "a neuron" in
-            let d = kind source in
-            Record (RCut (t, i, d, integer source "a place"))
-        | "A" -> Record (RAssume (index source "an obligation"))
-        | "B" ->
-            let t = index source "a layer" in
-            let i = index source "a neuron" in
-            let d = kind source in
-            let least = flag source "a direction" in
-            let e = integer source "a factor" in
-            Record (RBound (t, i, d, least, e, hints source))
-        | "N" ->
-            let i = index source "an input" in
-            let least = flag source "a direction" in
-            let e = integer source "a factor" in
-            Record (RBoundInput (i, least, e, hints source))
-        | "F" -> Record (RForward (index source "a layer"))
-        | "D" -> Record RDone
-        | "L" -> Record (RLeaf (hints source))
-        | "V" -> let t = index source "a layer" in Record (RVoid (t, index source "a neuron"))
-        | "E" -> Record (REmpty (index source "an input"))
-        | "P" -> Prove (count source "a depth" 64)
-        | "O" ->
-            let obligation = count source "an obligation" most_weights in
-            Assume (obligation, count source "a number of commands" max_int)
-        | "Q" -> Try (count source "a number of commands" max_int)
-        | other -> refuse "word %d of the records is %S, which is no record" source.words other
-      in
-      Some record

@@ -211,7 +211,8 @@ type pulled = {
 let power_of_two_above x = if x <= 1.0 then 1.0 else let _, e = Float.frexp x in Float.ldexp 1.0 e
 
 (* Any hint is sound, so a number that is none may become any. *)
-let integer v = if Float.is_finite v then Z.of_float (Float.round v) else Z.zero
+let integer v =
+  if Float.abs v < 0x1p51 then Z.of_int (int_of_float (whole v)) else if Float.is_finite v then Z.of_float (Float.round v) else Z.zero
 
 let add_row factor row into =
   if factor <> 0.0 then
@@ -317,7 +318,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     let count_x = ref 0 and count_y = ref 0 in
     let by_x = Array.make m 0.0 and by_y = Array.make m 0.0 in
     for i = 0 to m - 1 do
-      let a = Float.round (x.(i) /. scale) and b = Float.round (y.(i) /. scale) and s = Float.round (d.(i) /. scale) in
+      let a = whole (x.(i) /. scale) and b = whole (y.(i) /. scale) and s = whole (d.(i) /. scale) in
       x.(i) <- a; y.(i) <- b; d.(i) <- s;
       if links.(i) <> 0.0 || a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
       by_x.(i) <- a +. s;

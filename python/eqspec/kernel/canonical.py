@@ -6,8 +6,8 @@ alike y and Y in the second network. A function is base v + shift / grain + the 
 over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
 denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
 what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
-Rows of numbers that are no rationals, or whose common denominator would be too long, are rounded; then it is said with
-a bias by how much all weights of the row are off together, and by how much the bias is.
+Rows of numbers that are no rationals, that a float32 runtime rounds, or whose common denominator would be too long, are
+rounded; then it is said with a bias by how much all weights of the row are off together, and by how much the bias is.
 `kernel/README.md` has the grammar. Not trusted: `validation` compares the text with the networks.
 """
 
@@ -23,7 +23,7 @@ from eqspec.audit.reading import Step
 from eqspec.audit.rounding import Refused
 from eqspec.lazy_dataclass import dataclass
 
-from .unrolling import Affine, Layer, unrolled
+from .unrolling import Affine, Layer, Near, unrolled
 
 GRAIN = 2**28
 """Numbers are bounded in multiples of 1 / grain, or a finer one where kinks ask for it."""
@@ -189,12 +189,23 @@ def _layer(
     lines = [f"layer {denominator} {len(numbers)}", *numbers, str(len(texts))]
     for number, ((f, g), *both) in enumerate(zip(texts, *rows, strict=True)):
         which = str(numbers[f]) if f == g else f"{numbers[f]}/{numbers[g]}"
-        near = [number in some for some in layer.near]
-        lines.append(" ".join([which, *(_row(row, denominator, grain, n) for row, n in zip(both, near, strict=True))]))
+        more = [_unknown(some.get(number, {}), before, side) for side, some in enumerate(layer.near)]
+        lines.append(" ".join([which, *(_row(row, denominator, grain, m) for row, m in zip(both, more, strict=True))]))
     return lines
 
 
-def _denominator(rows: Sequence[Sequence[Affine]], near: Sequence[set[int]], grain: int, longest: int) -> int:
+def _unknown(near: dict[int | None, Fraction], before: Sequence[Holds], side: int) -> tuple[Fraction, Fraction]:
+    """How far a row that reads what is held may be off, all weights together, and the bias."""
+    off, slack = Fraction(0), near.get(None, Fraction(0))
+    for unit, far in near.items():
+        if unit is not None:
+            one = before[unit][side]
+            off += far / one.scale
+            slack += far * abs(one.zero)
+    return off, slack
+
+
+def _denominator(rows: Sequence[Sequence[Affine]], near: Sequence[Near], grain: int, longest: int) -> int:
     """One for all rows: exact for those that are, if it is not too long, and fine enough for the others."""
     exact = [affine for one, some in zip(rows, near, strict=True) for n, affine in enumerate(one) if n not in some]
     found = lcm(*{w.denominator for row, _ in exact for w in row.values()})
@@ -226,10 +237,10 @@ def _read(affine: Affine, before: Sequence[Holds], side: int) -> Affine:
     return {unit: w / before[unit][side].scale for unit, w in row.items()}, bias
 
 
-def _row(affine: Affine, denominator: int, grain: int, near: bool) -> str:
-    """A bias and a row, in which *K stands for K zeros; what is rounded, or `near`, has its errors with the bias."""
+def _row(affine: Affine, denominator: int, grain: int, more: tuple[Fraction, Fraction]) -> str:
+    """A bias and a row, in which *K stands for K zeros; what is rounded, or `more`, has its errors with the bias."""
     row, exact = affine
-    words, at, off = list[str](), 0, Fraction(0)
+    words, at, off = list[str](), 0, more[0] * denominator
     for unit in sorted(row):
         if unit > at:
             words.append("0" if unit == at + 1 else f"*{unit - at}")
@@ -238,7 +249,7 @@ def _row(affine: Affine, denominator: int, grain: int, near: bool) -> str:
         off += abs(weight - round(weight))
         at = unit + 1
     bias = exact * denominator * grain
-    errors = [ceil(off) + near, ceil(abs(bias - round(bias))) + near]
+    errors = [ceil(off), ceil(abs(bias - round(bias)) + more[1] * denominator * grain)]
     text = "~".join(map(str, [round(bias), *(errors if any(errors) else [])]))
     return " ".join([text, str(len(words)), *words])
 

@@ -19,10 +19,11 @@ from . import questions
 from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
 from .commands import DEPTH, Guarded, Quantities, commands
+from .rounds import Facts, Places
 from .validation import validate
 from .weights import chosen
 
-MOST_WEIGHTED = 38
+MOST_WEIGHTED = 200
 """Weighted groups that are taken from a certificate."""
 FORMAT = "eqspec-certificate/5"
 
@@ -42,9 +43,10 @@ class Checked:
     def said(self) -> list[tuple[str, str]]:
         """What the kernel counted, in headings and sentences."""
         leaves, bounds, records = (int(self.fields.get(name, 0)) for name in ("leaves", "pulls", "records"))
+        errors = ", with the errors of float32" if self.fields.get("arithmetic") == "float32" else ""
         return [
             ("kernel", f"accepted: leaves {leaves}, backward bounds {bounds}, records {records}"),
-            ("pair", f"{self.fields.get('pair', '')}, sha256 of both networks in the kernel's form"),
+            ("pair", f"{self.fields.get('pair', '')}, sha256 of both networks in the kernel's form{errors}"),
             ("question", f"{self.fields.get('question', '')}, sha256 of region and claim in the kernel's form"),
         ]
 
@@ -68,15 +70,17 @@ def check(path: Path, folder: Path | None = None, seconds: float | None = None, 
     refused = answer.refused
     if refused is not None and asked.claim.startswith("keeps-confident"):
         refused += "; of a confidence the kernel knows how far groups of classes are behind, not the whole softmax"
-    return Checked(refused, answer.fields, perf_counter() - began)
+    fields = {**answer.fields, "arithmetic": asked.arithmetic} if refused is None else answer.fields
+    return Checked(refused, fields, perf_counter() - began)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A stream for the kernel, and the claim in it."""
+    """A stream for the kernel, the claim in it, and whether it is one over the real numbers or about float32."""
 
     stream: bytes
     claim: str
+    arithmetic: str
 
 
 def prepared(path: Path, folder: Path) -> Prepared:
@@ -90,26 +94,32 @@ def prepared(path: Path, folder: Path) -> Prepared:
         if head.get("verdict") != "equivalent":
             raise Refused("the kernel checks proofs; a counterexample is evaluated by the auditor, in rationals")
         claimed = questions.claim(asked)  # what it cannot check is refused before any file is read
+        arithmetic = str(asked["arithmetic"])
         networks = [network(asked, role, folder) for role in ("reference", "candidate")]
         of_levels = asked["property"]["kind"] == "never"  # of one network, which stands beside itself
         steps = [one.steps() for one in (networks[1:] * 2 if of_levels else networks)]
         pair = canonical(steps[0], steps[1], len(networks[0].scale), every_step=of_levels)
         validate(pair.text, pair.grain, steps, every_step=of_levels)
         if of_levels or "decision" in head:  # by exact integers: there is no tree, the kernel shows the claim by itself
-            return Prepared(stream(pair.text, questions.question(asked, pair.grain), [f"P {DEPTH}"]), claimed)
+            return Prepared(
+                stream(pair.text, questions.question(asked, pair.grain), [f"P {DEPTH}"]), claimed, arithmetic
+            )
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
         both = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1]))
         guarded = None
         if claimed.startswith("keeps-confident"):
             guarded = Guarded(facts_of_steps(both), networks[0].outputs, [])
-        quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.behind, pair.grain, guarded)
+        backwards = claimed.startswith("manhattan")  # sums of l1 come in the other order of signs
+        places = Places(pair.inputs, both.widths, len(pair.widths), pair.behind, backwards)
+        facts = Facts.of(both.steps, places, networks[0].outputs)
+        quantities = Quantities(places, pair.grain, facts, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
         records = commands(file, quantities, order)
         if tuple(both.widths[: len(pair.widths)]) != pair.widths:  # other layers than those that the cuts are of
             records = [f"P {DEPTH}"]
         groups = chosen(guarded.found, guarded.outputs, MOST_WEIGHTED // guarded.outputs) if guarded else []
         text = questions.question(asked, pair.grain, groups)
-        return Prepared(stream(pair.text, text, records), claimed)
+        return Prepared(stream(pair.text, text, records), claimed, arithmetic)
 
 
 def facts_of_steps(pair: Pair) -> int:

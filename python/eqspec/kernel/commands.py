@@ -2,8 +2,7 @@
 
 Cuts and assumptions become records; a leaf becomes `P`, prove this node. Where several leaves follow, the prover first
 tries to close the whole subtree (`Q`), since its bounds differ from those that the certificate was made with. Rounds of
-multipliers are left out: the prover makes its own; only the weights of a confidence are read from them. Nothing of this
-is trusted.
+multipliers are told as such (`M`); the weights of a confidence are read from them as well. Nothing of this is trusted.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from eqspec.audit.opening import Bounded, array, limits
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.rounding import Array, Refused
 from eqspec.lazy_dataclass import dataclass
+
+from .rounds import Facts, Places, round_of
 
 KINDS = "xyd"
 DEPTH = 40
@@ -46,28 +47,29 @@ class Guarded:
 class Quantities:
     """How a certificate numbers them: inputs, then x, y and d of every step; the last may be rows of the claim."""
 
-    inputs: int
-    steps: Sequence[int]  # widths in the certificate
-    layers: int  # of the networks, without the rows of the claim
-    behind: int  # layers of the kernel behind them that only take quantised outputs back to what they stand for
+    places: Places
     grain: int
+    facts: Facts
     guarded: Guarded | None = None
 
     def cut(self, which: int, place: float) -> str:
         """The record of a cut."""
         at = round(Fraction(place) * self.grain)
-        if which < self.inputs:
+        if which < self.places.inputs:
             return f"I {which} {at}"
-        which -= self.inputs
-        for step, width in enumerate(self.steps):
+        which -= self.places.inputs
+        for step, width in enumerate(self.places.widths):
             if which < 3 * width:
                 kind, row = divmod(which, width)
-                if step >= self.layers:  # rows of outputs, in which the outputs themselves come first
-                    outputs = self.steps[self.layers - 1]
-                    return f"C {int(row < outputs)} {row if row < outputs else row - outputs} {KINDS[kind]} {at}"
-                return f"C {self.layers + self.behind - step} {row} {KINDS[kind]} {at}"
+                layer, neuron = self.places.place(step, row)
+                return f"C {layer} {neuron} {KINDS[kind]} {at}"
             which -= 3 * width
         raise Refused("a cut of a quantity that there is not")
+
+    def round(self, open_: Sequence[int], arrays: tuple[Array, Array, Array]) -> str | None:
+        """The command of a round, under what is open."""
+        guard = None if self.guarded is None or len(open_) != 1 else open_[0] // (self.guarded.outputs - 1)
+        return round_of(self.places, self.facts, guard, arrays)
 
 
 def commands(file: Bounded, quantities: Quantities, obligations: Sequence[int]) -> list[str]:
@@ -89,9 +91,13 @@ def commands(file: Bounded, quantities: Quantities, obligations: Sequence[int]) 
             found.append(quantities.cut(int(which), float(place)))
             todo += [(open_, tried)] * 2
         elif kind == ROUND:
-            _, rows, multipliers = (array(file, dimensions) for dimensions in (1, 1, 2))
+            wanted, rows, multipliers = (array(file, dimensions) for dimensions in (1, 1, 2))
             if quantities.guarded is not None and len(open_) == 1:
                 quantities.guarded.read(open_[0], rows, multipliers)
+            text = quantities.round(open_, (wanted, rows, multipliers))
+            if text is not None:
+                tries.append((len(found), at + records[at]))
+                found.append(text)
             todo.append((open_, tried))
         elif kind == ASSUME and 0 <= which < len(obligations) and obligations[int(which)] in open_:
             o = obligations[int(which)]

@@ -42,8 +42,8 @@ def question(task: dict[str, Any], grain: int, weighted: Sequence[Group] = ()) -
 def claim(task: dict[str, Any], weighted: Sequence[Group] = ()) -> str:
     """What is claimed, or why the kernel cannot check it, by name."""
     said, outputs = task["property"], len(task["space"]["outputs"])
-    if task["arithmetic"] != "real":
-        raise Refused("the kernel checks claims over the real numbers; this one is about float32")
+    if task["arithmetic"] not in ("real", "float32"):  # the pair has the errors of float32
+        raise Refused("the kernel checks claims over the real numbers and about float32")
     if said["kind"] == "epsilon":
         chosen = list(range(outputs)) if said["outputs"] is None else said["outputs"]
         if said["norm"] == "l2":

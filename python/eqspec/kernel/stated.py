@@ -75,7 +75,7 @@ def _copied_step(step: Step) -> int | None:
     (part,) = step.value.parts
     whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
     ordered = part.rows.tolist() == list(range(step.value.size))
-    ones = all(_number(part.kernels[kind][0]) == (Fraction(1), Fraction(0)) for kind in set(part.kind.tolist()))
+    ones = all(nearest(part.kernels[kind][0]) == (Fraction(1), Fraction(0)) for kind in set(part.kind.tolist()))
     return part.source if part.source >= 0 and whole and ordered and ones else None
 
 
@@ -88,7 +88,7 @@ def stated(step: Step) -> list[tuple[Affine, Unknown]]:
     """The rows of a step, and by how much their numbers may be off."""
     rows: list[tuple[dict[Entry, Fraction], list[Fraction], Unknown]] = [({}, [], {}) for _ in range(step.value.size)]
     for part in step.value.parts:
-        kernels = [[_number(value) for value in kernel] for kernel in part.kernels]
+        kernels = [[nearest(value) for value in kernel] for kernel in part.kernels]
         for row, index, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
             weights, biases, unknown = rows[row]
             for unit, (number, off) in zip(index, kernels[kind], strict=True):
@@ -107,7 +107,7 @@ def stated(step: Step) -> list[tuple[Affine, Unknown]]:
     ]
 
 
-def _number(value: Any) -> tuple[Fraction, Fraction]:
+def nearest(value: Any) -> tuple[Fraction, Fraction]:
     """A rational near a number of the auditor, and at most how far it is off: 0 but for roots and what is rounded."""
     if isinstance(value, float):
         return Fraction(float(value)), Fraction(0)

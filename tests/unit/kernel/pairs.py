@@ -315,7 +315,8 @@ def lead(reference: Sequence[Fraction], candidate: Sequence[Fraction]) -> Fracti
 
 NUMBERS = (-1, 0, 1, 2, 3, 7, 2**20, -(2**20), 2**40, 2**70)
 RECORDS = ("I 0 0", "I 1 7", "I 0 99999999", "C 1 0 x 0", "C 2 1 d 2", "A 0", "A 1", "D", "F 1", "F 9", "V 0 0", "E 0",
-    "C 9 9 y 4", "L 0", "B 0 0 d 0 1 0", "B 1 0 x 1 -3 1 -5 0", "N 0 1 1 0", "P 2")  # fmt: skip
+    "C 9 9 y 4", "L 0", "B 0 0 d 0 1 0", "B 1 0 x 1 -3 1 -5 0", "N 0 1 1 0", "P 2", "M 1 0 0 7 1 L 0 1 0",
+    "M 2 0 0 10 1 0 2 3 B 1 0 x 1 4 9 -3 N 0 0 1 1 1 L 20 1048576 7 0")  # fmt: skip
 
 
 def changed(records: Sequence[str], random: Random) -> list[str]:

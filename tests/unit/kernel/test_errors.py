@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -16,18 +19,18 @@ from eqspec.audit.reading.value import Part, Value
 from eqspec.audit.rounding import Refused
 from eqspec.kernel import check, find
 from eqspec.kernel.binary import ask, stream
-from eqspec.kernel.canonical import LONGEST, canonical
+from eqspec.kernel.canonical import LONGEST, Canonical, canonical
 from eqspec.kernel.validation import validate
 from unit.kernel.test_graphs import certified, in_file
-from unit.kernel.test_kernel import needs_kernel
+from unit.kernel.test_kernel import changed_task, needs_kernel
 
 
-def normalised(path: Path, change: float) -> Path:
+def normalised(path: Path, change: float, variances: Sequence[float] = (2.0, 3.0, 5.0, 6.0, 7.0)) -> Path:
     """A dense layer, a BatchNormalization whose variances have no rational roots, a ReLU, and a dense layer."""
     rng = np.random.default_rng(2)
     first, second = rng.normal(size=(5, 3)) + change, rng.normal(size=(2, 5))
     numbers = {"w": first, "s": rng.uniform(0.5, 1.5, 5), "b": rng.normal(size=5), "m": rng.normal(size=5)}
-    numbers |= {"v": np.array([2.0, 3.0, 5.0, 6.0, 7.0]), "z": second}
+    numbers |= {"v": np.resize(variances, 5), "z": second}
     tensors = [numpy_helper.from_array(one.astype(np.float32), name) for name, one in numbers.items()]
     nodes = [
         helper.make_node("Gemm", ["x", "w"], ["g"], transB=1),
@@ -77,6 +80,72 @@ def test_errors_cover_what_the_auditor_reads(certificate: Path) -> None:
         old = found[0] if moved.endswith(f"~{slack}") else f"{found[0]} {count} {row[0]}"
         with pytest.raises(Refused, match="not what the network files say"):
             validate(pair.text.replace(old, moved, 1), pair.grain, steps)
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("arithmetic", "eps", "holds"), [("real", "0", True), ("float32", "0", False), ("float32", "1/10000", True)]
+)
+def test_a_network_beside_itself_differs_by_what_float32_rounds(
+    arithmetic: str, eps: str, holds: bool, tmp_path: Path
+) -> None:
+    def change(task: dict[str, Any]) -> None:
+        task.update(arithmetic=arithmetic, candidate=task["reference"])
+        task["property"].update(eps=eps)
+
+    answer = check(changed_task(certificate_of_itself(tmp_path), tmp_path, change), tmp_path, seconds=60)
+    assert (answer.refused is None) is holds
+    assert answer.fields.get("arithmetic", arithmetic) == arithmetic
+
+
+def certificate_of_itself(folder: Path) -> Path:
+    """Of a network with rational weights beside a neighbour."""
+    files = normalised(folder / "a.onnx", 0.0, (1.0, 4.0)), normalised(folder / "b.onnx", 0.01, (1.0, 4.0))
+    return certified(*files, Fraction(1, 2), Fraction(1, 4), 0.0, folder)
+
+
+def test_float32_runs_lie_within_the_errors_of_the_text(certificate: Path, tmp_path: Path) -> None:
+    """Every layer of a run in float32, terms added up in any order; the errors over the reals do not cover them."""
+    told = {}
+    for arithmetic in ("real", "float32"):
+        path = changed_task(certificate, tmp_path, lambda task, a=arithmetic: task.update(arithmetic=a))
+        steps, inputs = in_file(path, certificate.parent)
+        pair = canonical(steps[0], steps[1], inputs)
+        validate(pair.text, pair.grain, steps)
+        told[arithmetic] = pair
+    rng, worst = np.random.default_rng(5), dict.fromkeys(told, Fraction(0))
+    model = {t.name: numpy_helper.to_array(t) for t in onnx.load(certificate.parent / "a.onnx").graph.initializer}
+    for _ in range(40):
+        x = rng.uniform(-0.25, 0.25, 3).astype(np.float32)
+        argument = (added_up(model["w"], x, rng) - model["m"]) / np.sqrt(model["v"]) * model["s"] + model["b"]
+        hidden = np.maximum(argument, np.float32(0.0))
+        for number, (read, found) in enumerate([(x, argument), (hidden, added_up(model["z"], hidden, rng))]):
+            for arithmetic, pair in told.items():
+                worst[arithmetic] = max(worst[arithmetic], *beyond(pair, number, read, found))
+    assert worst["float32"] <= 1 < worst["real"]
+
+
+def added_up(weights: np.ndarray, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Sums of products in float32, in some order."""
+    total = np.zeros(len(weights), np.float32)
+    for i in rng.permutation(len(x)):
+        total += weights[:, i] * x[i]
+    assert total.dtype == np.float32
+    return total
+
+
+def beyond(pair: Canonical, number: int, read: np.ndarray, found: np.ndarray) -> list[Fraction]:
+    """How far the reference is from rows of a layer, over the errors that these have; nothing where they are exact."""
+    text = pair.text.split("layer ")[1 + number].splitlines()
+    denominator, rows = int(text[0].split()[0]), [line.split() for line in text if "~" in line]
+    numbers, largest, ratios = [Fraction(float(v)) for v in read], Fraction(float(np.abs(read).max())), [Fraction(0)]
+    for words, value in zip(rows, found, strict=bool(rows)):
+        bias, off, slack = map(int, words[1].split("~"))
+        row = [int(w) for w in words[3 : 3 + int(words[2])]]
+        exact = sum((w * v for w, v in zip(row, numbers, strict=True)), Fraction(bias, pair.grain))
+        error = abs(denominator * Fraction(float(value)) - exact)
+        ratios.append(error / (off * largest + Fraction(slack, pair.grain)))
+    return ratios
 
 
 def one_layer(*weights: Number) -> list[Step]:

@@ -61,7 +61,7 @@ def test_nothing_false_is_accepted(tmp_path: Path) -> None:
     """True claims show that the records are worth changing. `python -m unit.kernel.campaign` does many more."""
     counts = hunt(len(some(range(250), 80)), 7, tmp_path)
     assert counts.wrong == 0
-    assert counts.accepted > 0.5 * counts.true
+    assert 3 * counts.accepted > counts.true
 
 
 @needs_kernel
@@ -178,7 +178,7 @@ def changed_task(certificate: Path, folder: Path, change: Any) -> Path:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda task: task.update(arithmetic="float32"), "float32"),
+        (lambda task: task.update(arithmetic="float16"), "float16"),
         (lambda task: task["property"].update(norm="l2"), "l2"),
         (lambda task: task["property"].update(eps="1/1000000000"), "is not proved"),
         (lambda task: task["reference"].update(sha256="0" * 64), "sha256"),
