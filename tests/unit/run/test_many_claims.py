@@ -30,8 +30,8 @@ def test_the_nearest_of_many_claims_is_attacked(apart: int) -> None:
     change /= np.abs(hidden @ change.T).max(axis=0)[:, None]
     change[np.arange(OUTPUTS) != apart] *= 0.95
     last = random.normal(size=(OUTPUTS, HIDDEN))
-    pair = [network((weight, bias), (matrix, np.zeros(OUTPUTS))) for matrix in (last, last + change)]
-    result = Runner(Options(threads=1, boxes=2, timeout=60)).run(task(*pair, Epsilon(0.97)))
+    one, other = (network((weight, bias), (matrix, np.zeros(OUTPUTS))) for matrix in (last, last + change))
+    result = Runner(Options(threads=1, boxes=2, timeout=60)).run(task(one, other, Epsilon(0.97)))
     assert result.verdict is Verdict.DIFFERENT
     assert result.effort is not None
     assert result.effort["obligations"] > 400
