@@ -96,7 +96,8 @@ def measured(row: Row, most: int | None, say: Callable[[str], None]) -> dict[str
         try:
             result = runner.run(query.task)
             verdict, boxes, why = result.verdict.value, result.boxes, str(result.reason or "")
-            bound = f"first bound {result.initial_bound:.3g}" + asked(query)
+            first = result.initial_bound  # none where integers decided, or an input was found before any box
+            bound = ("no bound" if first is None else f"first bound {first:.3g}") + asked(query)
         except EqspecError as problem:
             verdict, boxes, why, bound = "refused", 0, str(problem), ""
         seconds, busy = perf_counter() - began, cpu() - before

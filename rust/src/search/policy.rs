@@ -147,6 +147,10 @@ pub struct Attack {
     /// Starts of the first attack for each claim that is open on the first box. The first start is the centre of the
     /// region.
     pub first_starts: u64,
+    /// The most claims that the first attack takes: of more, those that are nearest to being violated at two points.
+    /// Each claim takes as many operations as hundreds of evaluations, so that an attack on a distance between networks
+    /// of 640 outputs, of which each has two claims, took the whole minute of a search.
+    pub first_claims: usize,
     /// Starts, the first ones included, for each of the claims that the first attack came nearest to violating.
     pub intensified_starts: u64,
     /// The number of claims that get these further starts.
@@ -217,6 +221,7 @@ pub const POLICY: Policy = Policy {
     contraction: Contraction { looks_ahead: 4, rounds_again: 2 },
     attack: Attack {
         first_starts: 2,
+        first_claims: 128,
         intensified_starts: 8,
         claims_intensified: 1,
         claims_together: 24,

@@ -30,6 +30,11 @@ class Form:
         """Times 2^shift."""
         return Form(self.coefficients, self.constant, self.bits - shift)
 
+    def times(self, n: int) -> Form:
+        """Times a whole number."""
+        made = {atom: n * c for atom, c in self.coefficients.items()} if n else {}
+        return Form(made, n * self.constant, self.bits)
+
     def negative(self) -> Form:
         """Times -1."""
         return Form({atom: -c for atom, c in self.coefficients.items()}, -self.constant, self.bits)

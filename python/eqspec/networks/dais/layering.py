@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from eqspec.networks.curves import Curves
 from eqspec.networks.dais.forms import Form
-from eqspec.networks.dais.values import RELU, SIMPLER, Atom, Refuse
+from eqspec.networks.dais.known import RELU, Atom
+from eqspec.networks.dais.values import SIMPLER, Refuse
 from eqspec.networks.firmware.size_limits import MAX_NEURONS, MAX_PRODUCTS
 from eqspec.networks.network import Cast
 from eqspec.networks.program import INPUTS, NONE, Function, Step, Term, Tile

@@ -13,9 +13,10 @@ from typing import NoReturn
 
 from eqspec.errors import NetworkError
 from eqspec.networks.dais.instructions import MOST_BYTES, programs
+from eqspec.networks.dais.known import Atom, Known
 from eqspec.networks.dais.layering import steps
 from eqspec.networks.dais.location import is_project, program_of
-from eqspec.networks.dais.values import Atom, Known, Values
+from eqspec.networks.dais.values import Values
 from eqspec.networks.firmware.size_limits import MAX_NEURONS
 from eqspec.networks.network import Network
 

@@ -4,7 +4,10 @@
     0, 1  a + 2^data b, a - 2^data b            4    a + data step            5    data step
     2, 3  max(0, a), a, with -a for a negative code: cut off and counted as an input is
     6     b where c has its first bit set, which a negative number has, else 2^shift d (-d for code -6); then as above
+    7     a b
     8     the entry of a table
+    9     of the bits of a (-a for code -9): all of them inverted, whether any is set, whether all are
+    10    and, or, exclusive or of the bits of a and 2^shift b, either of them negated
 
 These are the definitions of da4ml's documentation (DAIS), and its interpreter and its generated code compute them. The
 type of a sum holds it: one that may be a number which its type does not hold is refused, as what becomes of it then
@@ -19,68 +22,20 @@ from typing import NoReturn
 
 import numpy as np
 
-from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.curves import Curve, leaky, through
+from eqspec.networks.curves import Curve, through
+from eqspec.networks.dais import choices
 from eqspec.networks.dais.forms import Form
 from eqspec.networks.dais.instructions import Operation, Program, Table
+from eqspec.networks.dais.known import RELU, Atom, Known, number
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.quantiser import Quantiser
 
-RELU = leaky(0.0)
 _EXACT, _MOST_ENTRIES, _MOST_BITS = 1 << 50, 1 << 14, 900
+_MOST_CODED = 32
+"""Bits of numbers whose single bits are read: each is a function of its own."""
 Refuse = Callable[[str, str], NoReturn]
 SIMPLER = "trace the model with types that hold all numbers, or with activations that are read"
-_NAMES = {7: "a product of two values", 9: "an operation on single bits", 10: "an operation on the bits of two values"}
-
-
-@dataclass(frozen=True, eq=False)
-class Atom:
-    """A function of a sum of earlier atoms. `type` is what it is an assignment to, None where nothing can be lost."""
-
-    curve: Curve
-    argument: Form
-    type: FixedPoint | None
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """A value: its sum, and integers times 2^-bits between which it lies; `sign_of`: it is the sign bit of another."""
-
-    form: Form
-    least: int
-    most: int
-    bits: int
-    sign_of: Known | None = None
-
-    @property
-    def fixed(self) -> bool:
-        """Whether it is one number."""
-        return not self.form.coefficients
-
-    def at(self, bits: int) -> tuple[int, int]:
-        """Its ends as integers times 2^-bits, which has to be as fine."""
-        return self.least << (bits - self.bits), self.most << (bits - self.bits)
-
-    def negative(self) -> Known:
-        """Times -1."""
-        return Known(self.form.negative(), -self.most, -self.least, self.bits)
-
-    def shifted(self, shift: int) -> Known:
-        """Times 2^shift."""
-        return Known(self.form.shifted(shift), self.least, self.most, self.bits - shift)
-
-    def plus(self, other: Known) -> Known:
-        """The sum of two."""
-        bits = max(self.bits, other.bits)
-        ends = zip(self.at(bits), other.at(bits), strict=True)
-        least, most = (a + b for a, b in ends)
-        return Known(self.form.plus(other.form), least, most, bits)
-
-
-def number(n: int, bits: int) -> Known:
-    """The number n times 2^-bits."""
-    return Known(Form({}, n, bits), n, n, bits)
+_UNARY = {0: "an inversion", 2: "the conjunction of all"}
 
 
 class Values:
@@ -131,20 +86,28 @@ class Values:
             if not 0 <= operation.data < len(program.tables):
                 self._fail(f"there is no lookup table {operation.data}")
             return self._looked_up(a, program.operations[operation.first], program.tables[operation.data])
-        if code not in (0, 1, 6, -6):
-            self._fail(_NAMES.get(abs(code), f"operation code {code}") + " is not read")
+        if code in (9, -9):
+            return self._of_bits(a if code == 9 else a.negative(), operation, program.operations[operation.first].type)
+        if code not in (0, 1, 6, -6, 7, 10):
+            self._fail(f"operation code {code} is not read")
         b = self._operand(found, operation.second)
-        shift = _signed(operation.data >> 32) if code in (6, -6) else operation.data
+        if code == 7:
+            return choices.product(self._exact, a, b)
+        word = operation.data >> 32 if code in (6, -6) else operation.data
+        shift = operation.data if code in (0, 1) else _signed(word)
         if abs(shift) > _MOST_BITS:
             self._fail(f"a shift by {shift} bits")
         b = b.shifted(shift)
+        if code == 10:
+            return self._of_two(a, b, operation)
         if code in (0, 1):
             return a.plus(b if code == 0 else b.negative())
         place = operation.data & 0xFFFFFFFF
-        chooser = self._operand(found, place)
+        chooser, b = self._operand(found, place), b if code == 6 else b.negative()
         if chooser.sign_of is None and not program.operations[place].type.signed and chooser.most > 0:
-            self._fail("a choice by the first bit of a number without a sign is not read")
-        return self._assigned(self._chosen(chooser.sign_of or chooser, a, b if code == 6 else b.negative()), of)
+            what = "a choice by the first bit of a number without a sign is not read"
+            self._fail(f"{what}: da4ml's interpreters differ in which bit that is")
+        return self._assigned(choices.chosen(self._exact, chooser.sign_of or chooser, a, b), of)
 
     def _operand(self, found: Sequence[Known], place: int) -> Known:
         if not 0 <= place < len(found):
@@ -154,6 +117,41 @@ class Values:
     def _atom(self, curve: Curve, argument: Form, of: FixedPoint | None) -> Form:
         self.atoms.append(Atom(curve, argument, of, self._name))
         return Form.of(len(self.atoms) - 1)
+
+    def _exact(self, curve: Curve, argument: Form) -> Form:
+        """An atom that loses nothing."""
+        return self._atom(curve, argument, None)
+
+    def _of_bits(self, a: Known, operation: Operation, given: FixedPoint) -> Known:
+        """Its bits inverted (0); 1 where one of them is set (1), or all are (2), else 0."""
+        of, kind, plain = operation.type, operation.data, operation.code > 0
+        alike = of.width > 0 and (of.width, of.bits, of.signed) == (given.width, given.bits, given.signed)
+        if not (kind == 1 or (plain and (alike if kind == 0 else kind == 2 and given.signed))):
+            what = _UNARY.get(kind, "an unknown operation")
+            self._fail(f"{what} on the bits of {given.text}, for {of.text}, is not read")
+        if kind == 0:
+            return number(-1 if of.signed else (1 << of.width) - 1, of.bits).plus(a.negative())
+        other = choices.apart_from(self._exact, a, 0 if kind == 1 else -1)
+        return other if kind == 1 else number(1, 0).plus(other.negative())
+
+    def _of_two(self, a: Known, b: Known, operation: Operation) -> Known:
+        """And (0), or (1), exclusive or (2) of the bits of two numbers, in two's complement."""
+        kind, of = operation.data >> 56 & 0xFF, operation.type
+        a, b = (each.negative() if operation.data >> place & 1 else each for each, place in ((a, 32), (b, 33)))
+        bits = max(a.bits, b.bits)
+        width = max(max(-each.at(bits)[0], each.at(bits)[1] + 1).bit_length() for each in (a, b))
+        if kind not in (0, 1, 2) or bits != of.bits or width > _MOST_CODED:
+            self._fail(
+                f"an operation on the bits of two values is not read for {of.text}, {width} bits and code {kind}"
+            )
+        both = choices.conjunction(self._exact, a, b, bits, width)
+        if kind == 0:
+            return self._assigned(both, of)
+        # a | b = a + b - (a & b), and a ^ b = a + b - 2 (a & b)
+        ends = both.negative() if kind == 1 else both.negative().shifted(1)
+        form = a.form.plus(b.form).plus(ends.form)
+        signed = min(a.least, b.least) < 0
+        return self._assigned(Known(form, -(1 << width) if signed else 0, (1 << width) - 1, bits), of)
 
     def _entered(self, value: Known | None, place: int, shift: int, of: FixedPoint) -> Known:
         if value is not None:
@@ -212,30 +210,6 @@ class Values:
             self._fail("its table holds numbers of more than 50 bits")
         curve = through(2.0**-operand.type.bits, least, np.array(entries, float) * 2.0**-table.bits)
         return Known(self._atom(curve, value.form, None), *ends, table.bits)
-
-    def _chosen(self, chooser: Known, a: Known, b: Known) -> Known:
-        """a where the chooser is negative, else b.
-
-        Where a - b is a multiple of the chooser, that is the greater or the lesser one of both: b + max(0, a - b) or
-        b - max(0, b - a).
-        """
-        if chooser.least >= 0 or chooser.most < 0:
-            return b if chooser.least >= 0 else a
-        apart = a.plus(b.negative())
-        if apart.form.is_zero:
-            return a
-        if (ratio := apart.form.ratio_to(chooser.form)) is None:
-            self._fail("a choice between two values by the sign of a third that is no multiple of their difference")
-        bits = apart.bits
-        ends = (a.at(bits), b.at(bits))
-        if ratio[0] < 0:
-            least, most = (max(both) for both in zip(*ends, strict=True))
-            least = max(least, 0) if a.form.plus(b.form).is_zero else least
-            return Known(b.form.plus(self._atom(RELU, apart.form, None)), least, most, bits)
-        least, most = (min(both) for both in zip(*ends, strict=True))
-        most = min(most, 0) if a.form.plus(b.form).is_zero else most
-        above = self._atom(RELU, apart.form.negative(), None)
-        return Known(b.form.minus(above), least, most, bits)
 
 
 def _signed(word: int) -> int:

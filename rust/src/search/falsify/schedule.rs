@@ -114,16 +114,24 @@ impl<'a> Falsifier<'a> {
         self.context.settings.attack && self.context.settings.domain == AbstractDomain::Reduced
     }
 
-    /// Attacks everything that was open on the first box a little, and then once more the claims that this came nearest
-    /// to violating.
+    /// Attacks everything that was open on the first box a little (of very many claims those that are violated most where
+    /// attacks start), and then once more the claims that this came nearest to violating.
     fn attack_first(&mut self, statistics: &mut WorkerStatistics, open: &ObligationSet, seed: u64) -> bool {
         let policy = &POLICY.attack;
-        let budget = |starts| AttackBudget { starts, from_centre: true, steps: policy.steps, seed };
-        if self.ascend(statistics, None, open.iter(), &budget(0..policy.first_starts)) {
+        let budget = |starts, steps| AttackBudget { starts, from_centre: true, steps, seed };
+        let mut attacked: Vec<usize> = open.iter().collect();
+        if attacked.len() > policy.first_claims {
+            if self.ascend(statistics, None, open.iter(), &budget(0..policy.first_starts, 0)) {
+                return true;
+            }
+            attacked = self.gradient.nearest(open.iter(), policy.first_claims);
+        }
+        if self.ascend(statistics, None, attacked.into_iter(), &budget(0..policy.first_starts, policy.steps)) {
             return true;
         }
         let nearest = self.gradient.nearest(open.iter(), policy.claims_intensified);
-        self.ascend(statistics, None, nearest.into_iter(), &budget(policy.first_starts..policy.intensified_starts))
+        let starts = policy.first_starts..policy.intensified_starts;
+        self.ascend(statistics, None, nearest.into_iter(), &budget(starts, policy.steps))
     }
 
     /// Attacks while attacks have had less than their share of the operations. They take turns: where the bounds are

@@ -95,6 +95,7 @@ def program(*operations: list[Any], inputs: int = 1, outputs: Any = None, tables
 
 
 INPUT = operation(-1, 0)
+HALF = operation(-1, 0, of=(-2, 1.5, 0.5))
 TABLE = {"spec": {"out_qint": {"min": 0.0, "max": 3.0, "step": 1.0}, "inp_width": 4}, "table": [1, 2, 0, 3]}
 
 
@@ -119,6 +120,54 @@ TABLE = {"spec": {"out_qint": {"min": 0.0, "max": 3.0, "step": 1.0}, "inp_width"
             3,
             id="a table",
         ),
+        pytest.param(program(INPUT, operation(7, 0, 0, of=(0, 64, 1))), "-5", 25, id="a square"),
+        pytest.param(program(HALF, INPUT, operation(7, 0, 1, of=(-14, 16, 0.5))), "-1", 1, id="a product"),
+        pytest.param(
+            program(INPUT, operation(5, data=-3, of=(-3, -3, 1)), operation(7, 0, 1, of=(-21, 24, 1))),
+            "5",
+            -15,
+            id="a product with a constant",
+        ),
+        pytest.param(
+            program(INPUT, operation(1, 0, 0, of=(-15, 15, 1)), operation(7, 0, 1, of=(-120, 120, 1))),
+            "5",
+            0,
+            id="a product with what is 0",
+        ),
+        pytest.param(
+            program(INPUT, HALF, operation(-1, 0, of=(0, 3, 1)), operation(6, 0, 2, 1, of=(-8, 7, 1))),
+            "-1",
+            -1,
+            id="a choice",
+        ),
+        pytest.param(
+            program(INPUT, HALF, operation(-1, 0, of=(0, 3, 1)), operation(6, 0, 2, 1, of=(-8, 7, 1))),
+            "5",
+            1,
+            id="a choice of the other",
+        ),
+        pytest.param(program(INPUT, operation(9, 0, data=0)), "5", -6, id="bits inverted"),
+        pytest.param(
+            program(operation(-1, 0, of=(0, 7, 1)), operation(9, 0, data=0, of=(0, 7, 1))),
+            "5",
+            2,
+            id="bits inverted, no sign",
+        ),
+        pytest.param(program(INPUT, operation(9, 0, data=1, of=(0, 1, 1))), "-2", 1, id="any bit"),
+        pytest.param(program(INPUT, operation(9, 0, data=1, of=(0, 1, 1))), "0.5", 0, id="no bit"),
+        pytest.param(program(INPUT, operation(9, 0, data=2, of=(0, 1, 1))), "-1", 1, id="all bits"),
+        pytest.param(program(INPUT, operation(9, 0, data=2, of=(0, 1, 1))), "7", 0, id="not all bits"),
+        pytest.param(program(INPUT, HALF, operation(10, 0, 1, of=(-8, 7.5, 0.5))), "-3", 1, id="a and b"),
+        pytest.param(
+            program(INPUT, operation(5, data=5, of=(5, 5, 1)), operation(10, 0, 1, 1 << 56)), "-8", -3, id="a or 5"
+        ),
+        pytest.param(
+            program(INPUT, operation(5, data=5, of=(5, 5, 1)), operation(10, 0, 1, 2 << 56)),
+            "7",
+            2,
+            id="a exclusive or 5",
+        ),
+        pytest.param(program(INPUT, operation(10, 0, 0, 1 << 33, (-8, 8, 1))), "-8", 8, id="a and -a"),
         pytest.param(program(INPUT, outputs=[-1]), "7", 0, id="an output that is nothing"),
     ],
 )
@@ -134,8 +183,15 @@ def test_instructions_do_what_they_are_defined_to_do(given: Any, x: str, expecte
             r"operation 1: its type ap_fixed<4,4> does not hold all numbers .* from -16",
         ),
         (program(INPUT, operation(0, 0, 0, -1, (-16, 15, 1))), "operation 1: its type .* does not hold all numbers"),
-        (program(INPUT, operation(7, 0, 0, of=(-64, 64, 1))), "operation 1: a product of two values is not read"),
-        (program(INPUT, operation(10, 0, 0)), "operation 1: an operation on the bits of two values is not read"),
+        (program(INPUT, operation(7, 0, 0, of=(0, 63, 1))), "operation 1: its type .* does not hold .* from 0 to 64"),
+        (program(INPUT, operation(10, 0, 0, 3 << 56)), "operation 1: an operation on the bits of two .* and code 3"),
+        (program(INPUT, operation(10, 0, 0, of=(-16, 15, 0.5))), "operation 1: an operation on the bits of two values"),
+        (program(INPUT, operation(9, 0, data=0, of=(-16, 15, 1))), "an inversion on the bits of ap_fixed<4,4>, for ap"),
+        (program(INPUT, operation(9, 0, data=7)), "operation 1: an unknown operation on the bits of"),
+        (
+            program(operation(-1, 0, of=(0, 6, 1)), operation(9, 0, data=2)),
+            "the conjunction of all on the bits of ap_u",
+        ),
         (program(INPUT, operation(77, 0, 0)), "operation 1: operation code 77 is not read"),
         (program(INPUT, operation(0, 0, 1)), "operation 1: it reads a value that is not there yet"),
         (program(INPUT, operation(0, 0)), "operation 1: it reads a value that is not there"),
@@ -146,7 +202,6 @@ def test_instructions_do_what_they_are_defined_to_do(given: Any, x: str, expecte
         (program(INPUT, operation(8, 0)), "there is no lookup table 0"),
         (program(INPUT, operation(8, 0), tables=[TABLE]), "it may look up more than the 4 entries of its table"),
         (program(INPUT, operation(2, 0, of=(-2, 1, 1))), r"max\(0, x\) may leave its type ap_fixed<2,2>"),
-        (program(INPUT, INPUT, operation(6, 0, 1, 0)), "a choice between two values by the sign of a third"),
         (program(operation(-1, 0, of=(0, 7, 1)), operation(6, 0, 0, 0)), "by the first bit of a number without a sign"),
         (program(INPUT, operation(0, 0, 0, 4000)), "a shift by 4000 bits"),
         (program(INPUT, outputs=[5]), "an output is of an operation that it does not have"),
