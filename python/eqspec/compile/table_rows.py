@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,6 +81,17 @@ class Tables:
             raise Fault(error("E140", message, wanted.span, help=hint))
         part = _part(table, wanted.path, wanted.columns, wanted.place, features)
         return [part.row(index, wanted.span) for index in range(table.rows)]
+
+    def some_rows(self, wanted: RowsOf | DataOf, features: Names, most: int) -> list[Row]:
+        """At most so many rows of a table that hold numbers, at even distances; Fault where it cannot be read."""
+        place = (wanted.clause.columns or wanted.clause.path).span
+        table = self._table(wanted.path, wanted.module, wanted.clause.path.span)
+        part = _part(table, wanted.path, wanted.columns, place, features)
+        found: list[Row] = []
+        for index in range(0, table.rows, max(1, -(-table.rows // most))):
+            with suppress(CellError):
+                found.append((index, part.read(index)))
+        return found
 
     def _table(self, written: str, module: Module, span: Span) -> Table:
         path = locate(written, module.directory, module.source.name, span)

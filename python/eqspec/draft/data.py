@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES, decimal_comma
+from eqspec.compile.space_tables import MOST_NUMBERS as MOST_COMPARED
+from eqspec.compile.space_tables import LaterRows
 from eqspec.compile.tables import ArrayTable, Table, header_names, load_table
 from eqspec.draft import row_labels
 from eqspec.errors import InputError
@@ -26,6 +28,8 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.ast import NOWHERE
 from eqspec.spec.findings import Fault, Findings
 from eqspec.spec.spaces import Names
+from eqspec.tasks.observed import Observed
+from eqspec.tasks.task import Space
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 64_000_000
@@ -89,6 +93,15 @@ class Data:
     def constant(self) -> tuple[int, ...]:
         """Columns with one value only."""
         return tuple(int(i) for i in np.flatnonzero(self.values.min(axis=0) == self.values.max(axis=0)))
+
+    def observed(self, space: Space) -> Observed:
+        """The rows, for how near a counterexample is to them; of many, some at even distances."""
+        some = self.rows[:: max(1, -(-self.values.size // MOST_COMPARED))]
+
+        def read() -> list[tuple[int, tuple[Fraction, ...]]]:
+            return [(row, self.table.row(row, self.first, self.last)) for row in some]
+
+        return Observed(Path(self.path).name, LaterRows(read), space.centre, space.scale)
 
     def left_out(self) -> str | None:
         """What to say of the rows that are not complete; None if there are none."""
