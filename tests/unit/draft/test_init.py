@@ -12,6 +12,8 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
+from eqspec.cli.options.pair import names_of
+from eqspec.draft.outputs import _joined
 from eqspec.property import Confidence, Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -181,6 +183,10 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a;b;c\n1,5;2;x\n", "'1,5' has a decimal comma"),
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
         ("a,b,c,d\n1,2,3,4\n", "counted from 0 (0..2 leaves out d; 1..3 leaves out a)"),
+        ("a:b:c\n1:2:3\n", "has 1 column, 'a:b:c' (cells are separated by"),
+        ("a;b;c;d\n1.5;1,234.5;2;3\n", "('1,234.5' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,2,x,3\n4,\u22125,y,6\n", "('\u22125' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,2,x,3\n4,\0,y,6\n", "('\\x00' in column 'b' is no number); say which"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
         ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),
@@ -191,6 +197,12 @@ def test_tables_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
     write_pair(tmp_path)
     (tmp_path / "table.csv").write_text(table)
     assert said in init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), code=2)
+
+
+def test_labels_with_commas_are_named_in_quotes() -> None:
+    order = ("cat; big", "dog, small", 'the "old" one', "-1")
+    assert names_of(_joined(order)) == order
+    assert names_of("a, b ,,c") == ("a", "b", "c")
 
 
 def test_an_index_column_is_not_an_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
