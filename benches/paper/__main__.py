@@ -44,7 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=RESULTS / "paper")
     parser.add_argument("--tables-only", action="store_true", help="run nothing; tables and plots of what is there")
-    parser.add_argument("--keep", action="store_true", help="also write tables to benches/paper/kept, plots to docs")
+    parser.add_argument(
+        "--keep",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="also write tables to benches/paper/kept, plots to docs; with a name, below it, so that both are kept",
+    )
     given = parser.parse_args(arguments)
     folder = given.folder / ("quick" if given.quick else "full")
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,14 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         errors.print("interrupted; the logs keep what is done, and the same command goes on")
     written = tables.write(records, folder)
-    if given.keep:
-        KEPT.mkdir(exist_ok=True)
-        written += tables.write(records, KEPT, single=False)
+    if given.keep is not None:
+        (KEPT / given.keep).mkdir(exist_ok=True)
+        written += tables.write(records, KEPT / given.keep, single=False)
     tables.show(records)
     try:
         written += figures.draw(records, folder)
-        if given.keep:
-            written += figures.draw(records, PICTURES, "paper-")
+        if given.keep is not None:
+            written += figures.draw(records, PICTURES, f"paper-{given.keep}-" if given.keep else "paper-")
     except ModuleNotFoundError as missing:
         errors.print(f"no plots without {missing.name}: pip install 'eqspec[bench]'")
     for path in written:
