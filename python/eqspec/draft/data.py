@@ -175,7 +175,10 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
         start = choices[0] if choices else 0
         return start, start + inputs - 1
     if table.columns < inputs:
-        raise InputError(f"{path} has {_of_columns(table)}, and the networks take {inputs} inputs; give their table")
+        words = _words_of(table)
+        raise InputError(
+            f"{path} has {_of_columns(table)}, and the networks take {inputs} inputs; give their table{words}"
+        )
     listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
         if outputs is not None and (left := _beside_classes(table, inputs, outputs, choices, said)) is not None:
@@ -199,6 +202,18 @@ def _of_columns(table: Table) -> str:
         return f"{table.columns} columns"
     shown = repr(",".join(table.header) if table.header else table.lines[0])
     return f"1 column, {shown[:60]} (cells are separated by tabs, semicolons, commas, bars | or blanks)"
+
+
+def _words_of(table: Table) -> str:
+    """What to do about columns of words, which networks take as numbers; "" where there are none."""
+    if not isinstance(table, CsvTable) or table.header is None:
+        return ""
+    usable = _usable(table)
+    words = [i for i, name in enumerate(table.header) if not usable[i] and name.casefold() not in LABEL_NAMES]
+    if not words:
+        return ""
+    named = f"column{'s' if len(words) > 1 else ''} {_called(table, words[:_NAMED])}"
+    return f". In {named} stand words: write them as the numbers that the networks take, as pandas.get_dummies does"
 
 
 def _no_number(table: Table) -> str | None:

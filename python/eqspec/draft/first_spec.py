@@ -132,6 +132,11 @@ def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, lis
     if seen.surest_difference > 0:
         agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
     share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
+    if seen.share_above(threshold) == 0 and (margin := seen.least_margin()) is not None:
+        led = _percent(float((seen.margin >= margin).mean()))
+        share += f" So the claim is about how far its best score leads, which is {margin:g} or more in {led}."
+        guard = drafted_numbers.exactly(Fraction(repr(margin)))
+        return drafted_claim.keeps_top1(pair, "margin", guard), [f"{known.why} {agreed}. {share}"]
     if seen.share_above(threshold) == 0:
         share += " So the claim says nothing of them: ask for less confidence, or for a margin ('when margin >= 0.5')."
     guard = drafted_numbers.exactly(Fraction(repr(threshold)))
@@ -169,7 +174,7 @@ def _tried(found: Probed) -> str:
             return f"{note}; for {failed} there is an input where it does not hold."
         return f"{note}; {failed} took longer than was tried." if failed else f"{note}."
     if found.empty:
-        return "Careful: on smaller regions the reference is nowhere so confident, so the claim would hold for nothing."
+        return "Careful: on smaller regions no input meets the condition, so the claim would hold for nothing."
     if refuted:
         return f"Already for {failed} there is an input where it does not hold: claim less, or find out why."
     return (
