@@ -30,7 +30,8 @@ class LaterRows(Sequence[Row]):
     """Rows that are read when they are first looked at."""
 
     def __init__(self, read: Callable[[], list[Row]]) -> None:
-        self._read, self._rows = read, None
+        self._read = read
+        self._rows: list[Row] | None = None
 
     @overload
     def __getitem__(self, index: int) -> Row: ...

@@ -23,7 +23,7 @@ from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.observed import Observed
 from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.witness import Witness
-from small_tasks import network, space, task
+from small_tasks import identity, network, space, task
 
 F = Fraction
 SIZE = 12
@@ -43,7 +43,7 @@ def only_third(observed: tuple[Observed, ...], **fields: Any) -> Task:
     """The candidate alone reads feature 3, and more than 1/2 of it breaks the claim."""
     other = np.zeros((1, SIZE))
     other[0, 3] = 1.0
-    pair = [network((w, np.zeros(1))) for w in (np.zeros((1, SIZE)), other)]
+    pair = (network((np.zeros((1, SIZE)), np.zeros(1))), network((other, np.zeros(1))))
     given = {"space": space(SIZE, 1, centre=CENTRE, scale=SCALE), "observed": observed, **fields}
     return task(*pair, Epsilon(F(1, 2)), **given)
 
@@ -130,7 +130,7 @@ def test_a_feature_goes_as_far_as_every_constraint_lets_it(
 ) -> None:
     """Against every step of a fine grid along each axis."""
     constraints = tuple(LinearConstraint((F(a), F(b)), F(c)) for a, b, c in sides)
-    pair = [network((np.eye(2), np.zeros(2)))] * 2
+    pair = (identity(2), identity(2))
     region = Region(task(*pair, Epsilon(1), (-2, -2), (2, 2), constraints=constraints))
     x = np.array(point, float)
     if any(a * point[0] + b * point[1] > c for a, b, c in sides):
@@ -152,7 +152,7 @@ def test_a_feature_goes_as_far_as_every_constraint_lets_it(
 def test_constraints_in_whole_numbers_say_what_fractions_say(numbers: list[Fraction], strict: bool) -> None:
     a, b, c, bound, *point = numbers
     constraint = LinearConstraint((a, b, c), bound, strict)
-    pair = [network((np.eye(3), np.zeros(3)))] * 2
+    pair = (identity(3), identity(3))
     asked = task(*pair, Epsilon(1), (-5,) * 3, (5,) * 3, constraints=(constraint,))
     value = a * point[0] + b * point[1] + c * point[2]
     assert contains(asked, point) is (value < bound if strict else value <= bound)
