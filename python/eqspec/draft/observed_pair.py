@@ -85,8 +85,13 @@ def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | N
         points = task.lower + drawn * (task.upper - task.lower)
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
-        points = (raw[np.linspace(0, len(raw) - 1, min(len(raw), MOST_ROWS)).astype(int)] - centre) / scale
+        points = (raw[row_places(len(raw))] - centre) / scale
     return observed(task, np.ascontiguousarray(points), as_scores)
+
+
+def row_places(rows: int) -> NDArray[np.intp]:
+    """Of so many rows those that are looked at."""
+    return np.linspace(0, rows - 1, min(rows, MOST_ROWS)).astype(np.intp)
 
 
 def observed(task: Task, points: NDArray[np.float64], as_scores: AsScores | None = None) -> Observed:

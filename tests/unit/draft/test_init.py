@@ -221,6 +221,29 @@ def test_where_no_row_is_sure_a_margin_is_claimed(tmp_path: Path, capsys: pytest
     assert lead[parted].max(initial=0.0) < claimed <= lead.max()
 
 
+def test_balls_lie_around_rows_of_which_the_claim_says_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores 8 x0 and 8 x1 of many inputs; in every third row both are nearly the same."""
+    inputs = 70
+    weight = np.zeros((2, inputs))
+    weight[0, 0] = weight[1, 1] = 8.0
+    for name in ("full", "small"):
+        write_onnx(tmp_path / f"{name}.onnx", weight, [0.0, 0.0], ("batch", inputs))
+    rows = np.round(np.random.default_rng(0).uniform(0.1, 0.3, (31, inputs)), 3)
+    rows[np.arange(31), np.arange(31) % 2] = 0.9
+    rows[::3, :2] = 0.5, 0.501
+    np.save(tmp_path / "x.npy", rows)
+    np.save(tmp_path / "y.npy", rows[:, :2].argmax(axis=1))
+    options = ("--data", str(tmp_path / "x.npy"), "--label-file", str(tmp_path / "y.npy"), "--takes", "raw")
+    tasks = compiled(init(capsys, tmp_path, *options, "--labels", "none", "--probe", "0"), tmp_path)
+    assert len(tasks) == 3
+    for task in tasks:
+        assert isinstance(task.property, Confidence)
+        first, second = sorted(8 * rows[int(task.parameters["row"]), :2])
+        assert 1 / (1 + np.exp(first - second)) >= float(Fraction(task.property.delta))
+
+
 def test_labels_with_commas_are_named_in_quotes() -> None:
     order = ("cat; big", "dog, small", 'the "old" one', "-1")
     assert names_of(_joined(order)) == order
