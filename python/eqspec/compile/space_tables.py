@@ -48,7 +48,7 @@ class LaterRows(Sequence[Row]):
         if self._rows is None:
             try:
                 self._rows = self._read()
-            except Fault:
+            except (Fault, OSError):
                 self._rows = []
         return self._rows
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from eqspec.compile import Compiled
+from eqspec.compile import Compiled, table_rows
 
 HEAD = (
     "space s { features a, b normalise zscore mean [0, 0] std [2, 1] outputs y, z }\n"
@@ -35,3 +35,15 @@ def test_plain_regions_know_the_tables_of_their_space(
 ) -> None:
     (asked,) = compiled(f"{HEAD} {more}", t__csv=CSV).tasks
     assert [[row for row, _ in one.rows] for one in asked.observed] == ([] if seen is None else [seen])
+
+
+def test_a_large_file_that_no_check_reads_is_left_alone(
+    compiled: Callable[..., Compiled], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_rows, "_MOST_BYTES_LOOKED_AT", 8)
+    more = 'region t(k) in s = ball linf k around rows of "t.csv"'
+    (asked,) = compiled(f"{HEAD} {more}", t__csv=CSV).tasks
+    assert [list(one.rows) for one in asked.observed] == [[]]
+    first, *_, last = compiled(f"{HEAD} {more} check d {{ prove g keeps top1 of f on t(1) }}", t__csv=CSV).tasks
+    assert last.check == "d"
+    assert [[row for row, _ in one.rows] for one in first.observed] == [[0, 2]]
