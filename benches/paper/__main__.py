@@ -40,10 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benches.paper", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one shape of each data set, three shares, fewer queries")
     parser.add_argument("--timeout", type=float, default=None, help="seconds for each query: 10, or 1 with --quick")
+    parser.add_argument("--shapes", type=int, default=None, help="only the first so many shapes of each data set")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=RESULTS / "paper")
     parser.add_argument("--tables-only", action="store_true", help="run nothing; tables and plots of what is there")
-    parser.add_argument("--keep", action="store_true", help="also write tables to benches/paper/kept, plots to docs")
+    parser.add_argument(
+        "--keep",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="also write tables to benches/paper/kept, plots to docs; with a name, below it, so that both are kept",
+    )
     given = parser.parse_args(arguments)
     folder = given.folder / ("quick" if given.quick else "full")
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,14 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         errors.print("interrupted; the logs keep what is done, and the same command goes on")
     written = tables.write(records, folder)
-    if given.keep:
-        KEPT.mkdir(exist_ok=True)
-        written += tables.write(records, KEPT, single=False)
+    if given.keep is not None:
+        (KEPT / given.keep).mkdir(exist_ok=True)
+        written += tables.write(records, KEPT / given.keep, single=False)
     tables.show(records)
     try:
         written += figures.draw(records, folder)
-        if given.keep:
-            written += figures.draw(records, PICTURES, "paper-")
+        if given.keep is not None:
+            written += figures.draw(records, PICTURES, f"paper-{given.keep}-" if given.keep else "paper-")
     except ModuleNotFoundError as missing:
         errors.print(f"no plots without {missing.name}: pip install 'eqspec[bench]'")
     for path in written:
@@ -69,11 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def limit(given: argparse.Namespace) -> float:
+    """Seconds for each query."""
+    return float(given.timeout if given.timeout is not None else 1.0 if given.quick else 10.0)
+
+
 def collect(into: list[Record], folder: Path, given: argparse.Namespace, errors: Console) -> None:
     """Every query of every pair in every way; `into` gets them as they come, so that nothing is lost on Ctrl-C."""
     size = "quick" if given.quick else "full"
-    timeout = given.timeout if given.timeout is not None else 1.0 if given.quick else 10.0
-    shapes, shares = (1, SHARES[::2]) if given.quick else (None, SHARES)
+    timeout = limit(given)
+    shapes, shares = (1, SHARES[::2]) if given.quick else (given.shapes, SHARES)
     for pair in pairs(folder, shapes, shares):
         questions = asked(pair, folder, size)
         for way, without in WAYS:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import process_time
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -72,6 +73,7 @@ def run(family: Family, options: Options, done: dict[str, dict[str, Any]], log: 
             display.update(line, at=query.name)
             outcome = done.get(query.name)
             if outcome is None:
+                began = process_time()
                 result = runner.run(query.task)
                 if result.reason == "interrupted":
                     raise KeyboardInterrupt
@@ -81,6 +83,7 @@ def run(family: Family, options: Options, done: dict[str, dict[str, Any]], log: 
                     "verdict": result.verdict.value,
                     "reason": result.reason.value if result.reason else None,
                     "seconds": result.seconds,
+                    "cpu_seconds": process_time() - began,
                     "boxes": result.boxes,
                     "lps": result.lps,
                     "stages": dict(result.stages),

@@ -13,6 +13,7 @@ import platform
 import tempfile
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,8 @@ class Shipped:
     def of(cls, question: Question, chosen: dict[str, Any]) -> Shipped:
         """A question with the settings of its search by name, without what is a matter of each leg."""
         chosen = {k: v for k, v in chosen.items() if k not in ("timeout", "boxes", "threads", "record")}
-        return cls(question.fingerprint(core.Settings(**chosen)), pickle.dumps(question.task), question.matched, chosen)
+        task = replace(question.task, observed=())  # rows of tables, which only whoever shows a witness looks at
+        return cls(question.fingerprint(core.Settings(**chosen)), pickle.dumps(task), question.matched, chosen)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Rows of csv files, read exactly: a decimal is that rational, and no cell is taken for what it does not say.
 
-Cells are separated by tabs, semicolons, commas or blanks, whichever gives all rows as many cells. What the first row is
-`first_row` finds out. Rows count from 0 below the header, without blank lines. A row with more cells than the first,
-a cell that goes over a line end and a decimal comma are refused where they are met.
+Cells are separated by tabs, semicolons, commas, bars or blanks, whichever gives all rows as many cells, or by what a
+line `sep=;` in front says, as spreadsheets write it. What the first row is `first_row` finds out. Rows count from 0
+below the header, without blank lines. A row with more cells than the first, a cell that goes over a line end and a
+decimal comma are refused where they are met.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 from dataclasses import field, replace
 from fractions import Fraction
+from re import compile as regex
 
 from eqspec.compile.first_row import DECIMAL, FirstRow, Kind, decimal_comma, judge, kind_of
 from eqspec.lazy_dataclass import dataclass
@@ -20,8 +22,10 @@ _LOOKED_AT = 50
 """How many rows are looked at to find out whether the first one is a header."""
 _CELLS_LOOKED_AT = 2_000_000
 """The most cells that are looked at for that; in a wide table they are fewer rows."""
-_DELIMITERS = "\t;,"
+_DELIMITERS = "\t;,|"
 """The first that gives all rows as many cells: a comma may be that of a decimal."""
+_SAID = regex(r'"?sep=([\t;,|])"?')
+"""The first line of a file that says what separates its cells."""
 
 
 class CellError(Exception):
@@ -53,9 +57,14 @@ class CsvTable:
         lines = [line for line in text.removeprefix("\ufeff").split("\n") if line.strip()]
         if not lines:
             return cls([], ",", None)
+        said = _SAID.fullmatch(lines[0].strip())
+        if said is not None:
+            lines = lines[1:]
+        if not lines:
+            return cls([], ",", None)
         if lines[0].startswith("#"):
             lines[0] = lines[0].lstrip("# \t") or "#"
-        table = cls(lines, _delimiter(lines[:_LOOKED_AT]), None)
+        table = cls(lines, said[1] if said is not None else _delimiter(lines[:_LOOKED_AT]), None)
         if any(line.count('"') % 2 for line in lines):
             return replace(table, doubt="a line has an odd number of quotes, so that a cell may go over its end")
         try:

@@ -145,7 +145,7 @@ def _refuse_shape(text: str, written: str, span: Span, fix: str) -> None:
             what = f"a line has {end - start} characters"
             raise file_limits.too_large(written, what, f"{file_limits.MOST_LINE_CHARACTERS} characters", span, fix)
         if end - start > file_limits.MOST_COLUMNS:
-            cells = 1 + max(text.count(mark, start, end) for mark in ",;\t ")
+            cells = 1 + max(text.count(mark, start, end) for mark in ",;\t| ")
             if cells > file_limits.MOST_COLUMNS:
                 raise file_limits.too_large(
                     written, f"a line has {cells} cells", f"{file_limits.MOST_COLUMNS} cells", span, fix

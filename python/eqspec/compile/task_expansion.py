@@ -19,6 +19,7 @@ from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Pair
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.score_findings import scores_finding
+from eqspec.compile.space_tables import observed_in
 from eqspec.compile.table_rows import Tables
 from eqspec.errors import InputError, Label, SpecError
 from eqspec.lazy_dataclass import dataclass
@@ -66,6 +67,7 @@ class TaskExpansion:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
         self._tables = tables
         self._checked: set[tuple[Binding, Pair]] = set()
+        self._seen_in: dict[Binding, tuple[Observed, ...]] = {}
 
     def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Search]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
@@ -138,7 +140,7 @@ class TaskExpansion:
     def _observed(
         self, frame: _Frame, builder: BoxBuilder, wanted: RowsOf | None, rows: Sequence[Row] | None
     ) -> tuple[Observed, ...]:
-        """The rows of tables that a region was made from."""
+        """The rows of tables that a region was made from, or else of those that the spec names for its space."""
         centre, scale = frame.space.centre, frame.space.scale
         found = [
             Observed(one.wanted.path, tuple(zip(one.indices, one.rows, strict=True)), centre, scale)
@@ -146,7 +148,12 @@ class TaskExpansion:
         ]
         if wanted is not None and rows is not None:
             found.append(Observed(wanted.path, rows, centre, scale))
-        return tuple(found)
+        if found:
+            return tuple(found)
+        binding, names = frame.facts.subjects.space.binding, _named(frame.space)
+        if binding not in self._seen_in:
+            self._seen_in[binding] = observed_in(self.spec, binding, self._tables, names, frame.scaler)
+        return self._seen_in[binding]
 
     def _pair(self, facts: CheckFacts, scope: Scope) -> Pair:
         """The networks of a check at one point, with the values of their formal parameters there."""

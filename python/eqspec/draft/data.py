@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES, decimal_comma
+from eqspec.compile.space_tables import MOST_NUMBERS as MOST_COMPARED
+from eqspec.compile.space_tables import LaterRows
 from eqspec.compile.tables import ArrayTable, Table, header_names, load_table
 from eqspec.draft import row_labels
 from eqspec.errors import InputError
@@ -26,10 +28,15 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.spec.ast import NOWHERE
 from eqspec.spec.findings import Fault, Findings
 from eqspec.spec.spaces import Names
+from eqspec.tasks.observed import Observed
+from eqspec.tasks.task import Space
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 64_000_000
 """Rows times inputs that are looked at, in float64 half a gigabyte."""
+_WITH_A_POINT = (
+    "write numbers with a point, as pandas.read_csv(OLD, sep=';', decimal=',').to_csv(NEW, index=False) does"
+)
 _LOOKED_AT = 50
 """Rows that say whether a column holds numbers."""
 _NAMED = 3
@@ -89,6 +96,15 @@ class Data:
     def constant(self) -> tuple[int, ...]:
         """Columns with one value only."""
         return tuple(int(i) for i in np.flatnonzero(self.values.min(axis=0) == self.values.max(axis=0)))
+
+    def observed(self, space: Space) -> Observed:
+        """The rows, for how near a counterexample is to them; of many, some at even distances."""
+        some = self.rows[:: max(1, -(-self.values.size // MOST_COMPARED))]
+
+        def read() -> list[tuple[int, tuple[Fraction, ...]]]:
+            return [(row, self.table.row(row, self.first, self.last)) for row in some]
+
+        return Observed(Path(self.path).name, LaterRows(read), space.centre, space.scale)
 
     def left_out(self) -> str | None:
         """What to say of the rows that are not complete; None if there are none."""
@@ -159,7 +175,10 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
         start = choices[0] if choices else 0
         return start, start + inputs - 1
     if table.columns < inputs:
-        raise InputError(f"{path} has {table.columns} columns, and the networks take {inputs} inputs; give their table")
+        words = _words_of(table)
+        raise InputError(
+            f"{path} has {_of_columns(table)}, and the networks take {inputs} inputs; give their table{words}"
+        )
     listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
         if outputs is not None and (left := _beside_classes(table, inputs, outputs, choices, said)) is not None:
@@ -168,11 +187,48 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
     else:
         reason = f"no {inputs} columns of numbers next to each other"
         if (comma := _with_comma(table)) is not None:
-            raise InputError(f"{path}: {comma!r} has a decimal comma; write numbers with a point")
+            raise InputError(f"{path}: {comma!r} has a decimal comma; {_WITH_A_POINT}")
+        if (other := _no_number(table)) is not None:
+            reason += f" ({other} is no number)"
     raise InputError(
         f"{path} has {table.columns} columns{listed}, the networks take {inputs}, and there are {reason}; "
         f"say which with --columns FIRST..LAST, counted from 0{_what_each_leaves(table, inputs, choices)}"
     )
+
+
+def _of_columns(table: Table) -> str:
+    """How many columns there are, and how cells are separated where one column looks like a mistake."""
+    if table.columns != 1 or not isinstance(table, CsvTable):
+        return f"{table.columns} columns"
+    shown = repr(",".join(table.header) if table.header else table.lines[0])
+    return f"1 column, {shown[:60]} (cells are separated by tabs, semicolons, commas, bars | or blanks)"
+
+
+def _words_of(table: Table) -> str:
+    """What to do about columns of words, which networks take as numbers; "" where there are none."""
+    if not isinstance(table, CsvTable) or table.header is None:
+        return ""
+    usable = _usable(table)
+    words = [i for i, name in enumerate(table.header) if not usable[i] and name.casefold() not in LABEL_NAMES]
+    if not words:
+        return ""
+    named = f"column{'s' if len(words) > 1 else ''} {_called(table, words[:_NAMED])}"
+    return f". In {named} stand words: write them as the numbers that the networks take, as pandas.get_dummies does"
+
+
+def _no_number(table: Table) -> str | None:
+    """A cell of the first rows that is no number, though it has digits or one stands above it, with its column."""
+    if not isinstance(table, CsvTable):
+        return None
+    above: list[str] = []
+    for row in range(min(table.rows, _LOOKED_AT)):
+        cells = _cells(table, row)
+        above = above or cells
+        for column, cell in enumerate(cells):
+            digits = any(mark.isdigit() for mark in cell)
+            if _number(table, cell, column) is None and (digits or _number(table, above[column], column) is not None):
+                return f"{cell[:40]!r} in column {_called(table, [column])}"
+    return None
 
 
 def _what_each_leaves(table: Table, inputs: int, choices: Sequence[int]) -> str:
@@ -324,7 +380,7 @@ def _row(table: CsvTable, path: str, row: int, cells: list[str], first: int) -> 
             name = first + offset if table.header is None else repr(table.header[first + offset])
             what = "is not a number; mend or remove the row"
             if decimal_comma(cells[offset]):
-                what = "has a decimal comma; write numbers with a point"
+                what = f"has a decimal comma; {_WITH_A_POINT}"
             raise InputError(f"{path}, row {row}, column {name}: {cells[offset][:40]!r} {what}")
     return [math.nan if number is None else number for number in found]
 

@@ -6,13 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eqspec import compile as compiler
 from eqspec.draft import drafted_claim, drafted_numbers, region
 from eqspec.draft.comment_lines import comment
 from eqspec.draft.completed import Completed
 from eqspec.draft.named_pair import Pair
 from eqspec.draft.neighbourhood import NAME, neighbourhood
-from eqspec.draft.observed_pair import Observed, observe
+from eqspec.draft.observed_pair import Observed, observe, row_places
 from eqspec.draft.probe import Probed, probe
 from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.draft.two_classes import TwoClasses
@@ -50,7 +53,10 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
         (trial,) = parts.tasks(any_claim, near.node, "1")
     as_scores = None if known.between is None else known.between.logits
     seen = observe(trial, None if inputs.data is None else inputs.data.values, as_scores)
-    chosen, notes = _claim(pair, seen, known)
+    chosen, notes, telling = _claim(pair, seen, known)
+    if inputs.data is not None and telling is not None:
+        places = row_places(len(inputs.data.values))[telling].tolist()
+        near = neighbourhood(space, inputs.data, _ranges(trial, space), folder, places)
     found = Probed()
     if seconds > 0:
         found = probe(lambda size: parts.tasks(chosen, near.node, size), SIZES, seconds)
@@ -118,24 +124,31 @@ def _ranges(trial: Task, space: DraftedSpace) -> list[tuple[Fraction, Fraction]]
     return [(low, low + scale) for low, scale in zip(trial.space.centre, trial.space.scale, strict=True)]
 
 
-def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, list[str]]:
-    """The claim that fits what was seen, and why."""
+def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, list[str], NDArray[np.bool_] | None]:
+    """The claim that fits what was seen, why, and at which of the points it says something; None: at all."""
     points = "rows of the table" if known.inputs.data is not None else "points drawn at random"
     if known.between is not None:
-        return _same_side(pair, seen, known, known.between)
+        return *_same_side(pair, seen, known, known.between), None
     if not known.decides:
         far = f"On the {points} the two differ by at most {float(seen.distance.max()):.3g}; twice that is claimed."
         eps = drafted_numbers.exactly(Fraction(repr(seen.tolerance())))
-        return drafted_claim.stays_within(pair, eps), [f"{known.why} {far}"]
+        return drafted_claim.stays_within(pair, eps), [f"{known.why} {far}"], None
     threshold = seen.threshold()
     agreed = f"On the {points} both decide the same in {_percent(seen.agreement)}"
     if seen.surest_difference > 0:
         agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
     share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
+    if seen.share_above(threshold) == 0 and (margin := seen.least_margin()) is not None:
+        led = _percent(float((seen.margin >= margin).mean()))
+        share += f" So the claim is about how far its best score leads, which is {margin:g} or more in {led}."
+        guard = drafted_numbers.exactly(Fraction(repr(margin)))
+        why = [f"{known.why} {agreed}. {share}"]
+        return drafted_claim.keeps_top1(pair, "margin", guard), why, seen.margin >= margin
     if seen.share_above(threshold) == 0:
         share += " So the claim says nothing of them: ask for less confidence, or for a margin ('when margin >= 0.5')."
     guard = drafted_numbers.exactly(Fraction(repr(threshold)))
-    return drafted_claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
+    why = [f"{known.why} {agreed}. {share}"]
+    return drafted_claim.keeps_top1(pair, "confidence", guard), why, seen.confidence >= threshold
 
 
 def _same_side(pair: Pair, seen: Observed, known: Completed, between: TwoClasses) -> tuple[ast.Claim, list[str]]:
@@ -169,7 +182,7 @@ def _tried(found: Probed) -> str:
             return f"{note}; for {failed} there is an input where it does not hold."
         return f"{note}; {failed} took longer than was tried." if failed else f"{note}."
     if found.empty:
-        return "Careful: on smaller regions the reference is nowhere so confident, so the claim would hold for nothing."
+        return "Careful: on smaller regions no input meets the condition, so the claim would hold for nothing."
     if refuted:
         return f"Already for {failed} there is an input where it does not hold: claim less, or find out why."
     return (

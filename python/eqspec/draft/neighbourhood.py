@@ -6,6 +6,7 @@ around the middle of each range for a minmax scaler, and around zero where nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -32,12 +33,19 @@ class Neighbourhood:
 
 
 def neighbourhood(
-    space: DraftedSpace, data: Data | None, ranges: list[tuple[Fraction, Fraction]], folder: Path
+    space: DraftedSpace,
+    data: Data | None,
+    ranges: list[tuple[Fraction, Fraction]],
+    folder: Path,
+    telling: Sequence[int] = (),
 ) -> Neighbourhood:
-    """The region that fits what is known. `ranges` are low and high of each feature of a minmax space."""
+    """The region that fits what is known. `ranges` are low and high of each feature of a minmax space, `telling` the
+    places of rows of which the claim says something; none: of all.
+    """
     if data is not None and len(space.features) > MOST_LISTED:
-        words = f"Every input near one of a few rows of {Path(data.path).name}; s = 1 is one standard deviation."
-        return _made(_around_rows(space, data, folder), words)
+        which = f"a few rows of {Path(data.path).name}{', at which the claim says something' if telling else ''}"
+        words = f"Every input near one of {which}; s = 1 is one standard deviation."
+        return _made(_around_rows(space, data, folder, telling or range(len(data.rows))), words)
     if space.normaliser == "zscore":
         box = ast.Box((*_constants(space, data), *region.within_sigma(_SIZE).bounds))
         return _made(box, "Every input within s standard deviations of its mean.")
@@ -56,9 +64,9 @@ def _made(term: ast.Term, words: str) -> Neighbourhood:
     return Neighbourhood(region.region(NAME, term, "s"), words)
 
 
-def _around_rows(space: DraftedSpace, data: Data, folder: Path) -> ast.Ball:
-    places = np.linspace(0, len(data.rows) - 1, min(_ROWS_SHOWN, len(data.rows)))
-    rows = [data.rows[int(i)] for i in places]
+def _around_rows(space: DraftedSpace, data: Data, folder: Path, places: Sequence[int]) -> ast.Ball:
+    chosen = np.linspace(0, len(places) - 1, min(_ROWS_SHOWN, len(places)))
+    rows = [data.rows[places[int(i)]] for i in chosen]
     if space.normaliser == "zscore":
         return replace(region.around_rows(_SIZE, data, rows, folder), sigma=True)
     spread = float(np.mean(data.std))

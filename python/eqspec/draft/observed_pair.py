@@ -22,10 +22,13 @@ MOST_ROWS = 5000
 
 @dataclass(frozen=True)
 class Observed:
-    """At N points: the distance of the outputs, the confidence of the reference, and whether both decide the same."""
+    """At N points: the distance of the outputs, the confidence of the reference, its margin, by which its best score
+    leads, and whether both decide the same.
+    """
 
     distance: NDArray[np.float64]
     confidence: NDArray[np.float64]
+    margin: NDArray[np.float64]
     agree: NDArray[np.bool_]
 
     @property
@@ -45,6 +48,19 @@ class Observed:
         if self.share_above(wanted) >= _ENOUGH:
             return wanted
         return next((t for t in reversed(free) if t < wanted and self.share_above(t) >= _ENOUGH), wanted)
+
+    def least_margin(self) -> float | None:
+        """A margin of one digit above every difference seen that some points have; None where there is none.
+
+        Where no difference was seen, one that nine of ten points have.
+        """
+        largest = float(self.margin[~self.agree].max(initial=0.0))
+        wanted = largest if largest > 0.0 else float(np.quantile(self.margin, _ENOUGH))
+        if not (np.isfinite(wanted) and wanted > 0.0):
+            return None
+        step = 10.0 ** np.floor(np.log10(wanted))
+        margin = float(f"{(np.floor(wanted / step) + (largest > 0.0)) * step:.0e}")
+        return margin if (self.margin >= margin).any() else None
 
     def share_above(self, threshold: float) -> float:
         """The share of points where the reference is at least so confident."""
@@ -69,8 +85,13 @@ def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | N
         points = task.lower + drawn * (task.upper - task.lower)
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
-        points = (raw[np.linspace(0, len(raw) - 1, min(len(raw), MOST_ROWS)).astype(int)] - centre) / scale
+        points = (raw[row_places(len(raw))] - centre) / scale
     return observed(task, np.ascontiguousarray(points), as_scores)
+
+
+def row_places(rows: int) -> NDArray[np.intp]:
+    """Of so many rows those that are looked at."""
+    return np.linspace(0, rows - 1, min(rows, MOST_ROWS)).astype(np.intp)
 
 
 def observed(task: Task, points: NDArray[np.float64], as_scores: AsScores | None = None) -> Observed:
@@ -83,4 +104,5 @@ def observed(task: Task, points: NDArray[np.float64], as_scores: AsScores | None
         reference, candidate = -reference, -candidate
     weights = np.exp(reference - reference.max(axis=1, keepdims=True))
     agree = np.argmax(reference, axis=1) == np.argmax(candidate, axis=1)
-    return Observed(distance, 1 / weights.sum(axis=1), agree)
+    best = np.partition(reference, -2, axis=1)[:, -2:] if reference.shape[1] > 1 else np.hstack([reference, reference])
+    return Observed(distance, 1 / weights.sum(axis=1), best[:, 1] - best[:, 0], agree)

@@ -7,7 +7,10 @@ asked for.
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 
@@ -105,10 +108,17 @@ def _which_order(labels: Labels, evidence: Evidence, pair: Pair, doubtful: list[
     for text, output in zip(labels.texts, evidence.matching, strict=True):
         order[output] = text
     answers = [
-        Answer("--labels", ",".join(order), f"in this order, which {evidence.share:.1%} of the rows agree with"),
+        Answer("--labels", _joined(order), f"in this order, which {evidence.share:.1%} of the rows agree with"),
         Answer("--labels", NONE, "leave the outputs without names; every claim means the same"),
     ]
     return Question("\n".join(lines), answers)
+
+
+def _joined(order: Sequence[str]) -> str:
+    """Labels as the option takes them: those with commas in quotes."""
+    line = StringIO()
+    csv.writer(line, lineterminator="").writerow(order)
+    return line.getvalue()
 
 
 def _list(labels: Labels) -> str:

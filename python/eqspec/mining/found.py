@@ -44,7 +44,9 @@ class Counterexamples:
     `reference` and `candidate` (N, O) are the scores of exact arithmetic, rounded to floats, and the labels (N,) the
     classes that they decide for. `task` (N,) counts `counts`, whose names are the tasks; `island` (N,) numbers, within
     a task, groups of inputs that hang together, the largest first. `confirmed` (N,) is False where onnxruntime could
-    not be asked. `ended` says what ended it early, time or an interruption. They are examples, not a census.
+    not be asked. `distance` (N,) is how far the nearest row of a table is, `nearest_row` (N,) of `table` (N,): the
+    largest difference of any feature in network units; NaN, -1 and "" where the spec has none. `ended` says what ended
+    it early, time or an interruption. They are examples, not a census.
     """
 
     space: Space
@@ -57,6 +59,9 @@ class Counterexamples:
     task: Labels
     island: Labels
     confirmed: NDArray[np.bool_]
+    table: NDArray[np.str_]
+    nearest_row: Labels
+    distance: Array
     counts: tuple[Counts, ...]
     seconds: float
     ended: Ended | None
@@ -69,7 +74,7 @@ class Counterexamples:
 
         An npz file has the arrays of this class, and the names `features`, `units`, `outputs` and `tasks`. A csv file
         has a row for each input: the raw inputs by name first, so that specs can read it, then labels by name, scores,
-        island and task.
+        island, the nearest row where there is a table, and task.
         """
         write(Path(path), self._arrays, self._rows)
 
@@ -85,6 +90,9 @@ class Counterexamples:
             "island": self.island,
             "task": self.task,
             "confirmed": self.confirmed,
+            "table": self.table,
+            "nearest_row": self.nearest_row,
+            "distance": self.distance,
             "features": np.array(space.features, np.str_),
             "units": np.array([unit or "" for unit in space.units], np.str_),
             "outputs": np.array(space.outputs, np.str_),
@@ -95,7 +103,8 @@ class Counterexamples:
         space = self.space
         units = [f"{name} [{unit}]" if unit else name for name, unit in zip(space.features, space.units, strict=True)]
         scores = [f"{role}_{name}" for role in ("reference", "candidate") for name in space.outputs]
-        yield [*units, "reference_label", "candidate_label", *scores, "island", "confirmed", "task"]
+        near = ["table", "nearest_row", "distance"] if (self.nearest_row >= 0).any() else []
+        yield [*units, "reference_label", "candidate_label", *scores, "island", "confirmed", *near, "task"]
         for i in range(len(self)):
             yield [
                 *self.raw[i].tolist(),
@@ -105,5 +114,6 @@ class Counterexamples:
                 *self.candidate[i].tolist(),
                 int(self.island[i]),
                 int(self.confirmed[i]),
+                *([self.table[i], int(self.nearest_row[i]), float(self.distance[i])] if near else []),
                 self.counts[int(self.task[i])].task,
             ]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eqspec.mining.found import Counterexamples, Counts
 from eqspec.report.numbers import count, plural
 
@@ -43,10 +46,25 @@ def _of_task(found: Counterexamples, counts: Counts) -> Iterator[tuple[int, str]
         more = ", ..." if len(sizes) > _MOST_ISLANDS else ""
         yield 2, f"{plural(counts.islands, 'island')}, with {listed}{more} of them"
         yield 2, f"each replayed in exact arithmetic{_asked(counts)}"
+        if near := _near(found, found.task == number):
+            yield 2, near
     if counts.denied:
         yield 2, f"{count(counts.denied)} left out: they break the claim in floats, and not in exact arithmetic"
     if counts.unconfirmed:
         yield 2, f"{count(counts.unconfirmed)} left out: in onnxruntime, which rounds, they do not break the claim"
+
+
+def _near(found: Counterexamples, here: NDArray[np.bool_]) -> str:
+    """How far from the nearest rows of a table they are; "" where there is none."""
+    here = here & (found.nearest_row >= 0)
+    if not here.any():
+        return ""
+    apart, tables = found.distance[here], dict.fromkeys(found.table[here].tolist())
+    said = f"the nearest row of {' or '.join(tables)} is {np.median(apart):.3g} away in the median"
+    rows = int((apart == 0.0).sum())
+    return f"{said}, after normalisation" + (
+        f"; {count(rows)} {'is' if rows == 1 else 'are'} such rows" if rows else ""
+    )
 
 
 def _asked(counts: Counts) -> str:

@@ -40,17 +40,23 @@ class Region:
         self.centre = np.clip(0.5 * task.lower + 0.5 * task.upper, task.lower, task.upper)
         self._rows = np.array([[approximately(a) for a in c.coefficients] for c in task.constraints])
         self._bounds = np.array([approximately(c.bound) for c in task.constraints])
+        largest = np.maximum(np.abs(task.lower), np.abs(task.upper))
+        self._slack = [
+            1e-12 * (abs(b) + float(np.abs(a) @ largest)) for a, b in zip(self._rows, self._bounds, strict=True)
+        ]
+        """How far points stay from where a constraint ends, so that it holds in whatever order floats are added."""
 
     def within(self, x: Array) -> Array:
         """Points (N, I) moved into the region, or near it."""
         x = np.clip(x, self.lower, self.upper)
         for _ in range(4 if len(self._bounds) else 0):
-            for row, bound in zip(self._rows, self._bounds, strict=True):
+            for row, bound, slack in zip(self._rows, self._bounds, self._slack, strict=True):
                 free = row * (self.upper > self.lower)
                 size = float(free @ free)
-                beyond = x @ row - bound + 1e-12 * (abs(bound) + np.abs(x) @ np.abs(row))
-                if size > 0.0:
-                    x = np.clip(x - np.maximum(beyond, 0.0)[:, None] / size * free, self.lower, self.upper)
+                beyond = x @ row - bound + slack
+                out = np.flatnonzero(beyond > 0.0)
+                if size > 0.0 and len(out):
+                    x[out] = np.clip(x[out] - beyond[out, None] / size * free, self.lower, self.upper)
         return np.asarray(x)
 
     def holds(self, x: Array) -> NDArray[np.bool_]:
@@ -58,6 +64,18 @@ class Region:
         if not len(self._bounds):
             return np.ones(len(x), bool)
         return np.asarray((x @ self._rows.T <= self._bounds).all(axis=1))
+
+    def ends(self, x: Array, features: NDArray[np.intp]) -> tuple[Array, Array]:
+        """How far down and up each of some features (F,) can go from a point (I,) of the region, the others staying."""
+        low, high = self.lower[features].copy(), self.upper[features].copy()
+        for row, bound, slack in zip(self._rows, self._bounds, self._slack, strict=True):
+            slopes = row[features]
+            room = bound - float(row @ x) - slack
+            with np.errstate(all="ignore"):
+                limit = x[features] + max(room, 0.0) / slopes
+            high = np.where(slopes > 0.0, np.minimum(high, limit), high)
+            low = np.where(slopes < 0.0, np.maximum(low, limit), low)
+        return low, high
 
 
 def climb(task: Task, excess: Excess, start: Array, late: Callable[[], bool]) -> list[Array]:

@@ -29,17 +29,19 @@ Derivatives = tuple[Array, Array]
 
 
 class Excess:
-    """The score of a task's claim. `work` counts multiplications, so that a search can be limited without a clock."""
+    """The score of a task's claim. `work` counts multiplications, so that a search can be limited without a clock;
+    there are so many `products` in one evaluation.
+    """
 
     def __init__(self, task: Task) -> None:
         self._claim, self._networks = task.property, (task.reference, task.candidate)
         self._sign = -1.0 if isinstance(task.property, Decision) and task.space.decide == "min" else 1.0
-        self._products = sum(network.products for network in self._networks)
+        self.products = sum(network.products for network in self._networks)
         self.work = 0
 
     def at(self, x: Array) -> Array:
         """Scores; -inf where a number overflows."""
-        self.work += len(x) * self._products
+        self.work += len(x) * self.products
         with np.errstate(all="ignore"):
             f, g = (self._sign * network.evaluate(x) for network in self._networks)
             scores = np.min([score for score, _ in self._parts(f, g)], axis=0)
@@ -52,7 +54,7 @@ class Excess:
         return [np.concatenate(parts) for parts in zip(*found, strict=True)] if len(found) > 1 else found[0]
 
     def _directions(self, x: Array) -> list[Array]:
-        self.work += len(x) * self._products
+        self.work += len(x) * self.products
         with np.errstate(all="ignore"):
             values = [evaluation.values(network.steps, x.T) for network in self._networks]
             f, g = (self._sign * before[-1].T for before in values)
@@ -65,7 +67,7 @@ class Excess:
             return [np.where(least, first, second), first + second]
 
     def _backward(self, values: list[list[Array]], derivatives: Derivatives) -> Array:
-        self.work += len(derivatives[0]) * self._products
+        self.work += len(derivatives[0]) * self.products
         total = np.zeros((len(derivatives[0]), self._networks[0].input_size))
         for network, before, change in zip(self._networks, values, derivatives, strict=True):
             total += evaluation.gradient(network.steps, before, self._sign * change.T, network.input_size).T

@@ -1,8 +1,9 @@
 """A witness made clearer and simpler: it breaks the claim clearly, and differs from the base in few features.
 
 The first input that a search finds may break the claim by 1e-9, where onnxruntime's float32 says otherwise, although
-others break it by 1. So it climbs (`ascent`), then features go back to the base (`shrinking`): the row of the table
-that the region lies around, or its centre. What comes out is replayed exactly like any candidate; where the replay, or
+others break it by 1. So it climbs (`ascent`), then features go back to the base (`bases`, `shrinking`): the row
+that the region lies around, the nearest row of a table, or the centre. Where a row in the region breaks the claim
+itself, it is the witness. What comes out is replayed exactly like any candidate; where the replay, or
 onnxruntime, denies it, the next best is tried, and in the end the first witness stays. So `different` rests on what it
 rested on before.
 
@@ -11,19 +12,22 @@ It takes at most a tenth of the time that the search took, but always the work o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks.network import Array
 from eqspec.property import Containment
 from eqspec.replay.ascent import WORK, climb
+from eqspec.replay.bases import Base, Point, breaking_row, nearest_bases
 from eqspec.replay.excess import Excess
-from eqspec.replay.replay import Point, Replay, base_of, contains, nearest_floats
-from eqspec.replay.shrinking import forward, shrink
+from eqspec.replay.replay import Replay, base_of, contains, nearest_floats
+from eqspec.replay.shrinking import LITTLE, forward, shrink
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -46,12 +50,12 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
     def late() -> bool:
         return perf_counter() > deadline
 
-    excess, base = Excess(task), base_of(task)
+    excess = Excess(task)
     start = np.array([approximately(x) for x in first.normalised])
     with np.errstate(all="ignore"):
         ends = [*climb(task, excess, start, late)[:2], start]
         least = float(excess.at(start[None])[0])
-        points = (point for x in ends for point in _points(task, excess, x, base if simplify else None, least, late))
+        points = (point for x in ends for point in _points(task, excess, x, least, late, simplify=simplify))
         doubtful: Witness | None = None
         for point in islice(points, _TRIED):
             found = replay.replay(point)
@@ -63,29 +67,49 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
 
 
 def _points(
-    task: Task, excess: Excess, x: Array, base: Point | None, least: float, late: Callable[[], bool]
+    task: Task, excess: Excess, x: Array, least: float, late: Callable[[], bool], *, simplify: bool
 ) -> Iterator[Point]:
-    """Points to replay: first with few features away from the base, then with all features as they are.
+    """Points to replay: a row itself, one with few features away from the base, then with all features as they are.
 
     From a row of a table fewer features often do if they are moved one by one from there.
     """
     near = nearest_floats(task, [Fraction(v) for v in x.tolist()])
-    if base is None:
+    if not simplify:
         yield near
         return
     rounded = np.array([approximately(v) for v in near])
-    centre = np.array([approximately(v) for v in base])
     limit = excess.work + WORK
-    kept = shrink(task, excess, rounded, centre, least, lambda: excess.work > limit and late())
-    if task.around is not None and not task.lattices:
-        reached = float(excess.at(rounded[None])[0])
-        few = forward(task, excess, centre, reached, lambda: excess.work > limit and late())
-        if few is not None and (away := few != centre).sum() < kept.sum():
-            held = nearest_floats(task, [Fraction(v) for v in few.tolist()])
-            point = tuple(v if moved else b for v, b, moved in zip(held, base, away, strict=True))
-            if contains(task, point):
-                yield point
-    point = tuple(v if keep else b for v, b, keep in zip(near, base, kept, strict=True))
+
+    def over() -> bool:
+        return excess.work > limit and late()
+
+    reached = float(excess.at(rounded[None])[0])
+    rows = [] if task.around is not None else nearest_bases(task, near, partial(contains, task))
+    if rows and (itself := breaking_row(task, excess, near, LITTLE * reached)) is not None:
+        yield itself
+    bases = rows or [Base(base_of(task))]
+    kept = shrink(task, excess, rounded, bases[0].floats, least, over)
+    if (rows or task.around is not None) and not task.lattices:
+        few = _fewest(task, excess, bases, reached, over)
+        if few is not None and few[1].sum() < kept.sum() and contains(task, few[0]):
+            yield few[0]
+    point = tuple(v if keep else b for v, b, keep in zip(near, bases[0].point, kept, strict=True))
     if contains(task, point):
         yield point
     yield near
+
+
+def _fewest(
+    task: Task, excess: Excess, bases: Sequence[Base], reached: float, over: Callable[[], bool]
+) -> tuple[Point, NDArray[np.bool_]] | None:
+    """The point that is away from one of the bases in the fewest features, and in which; None where there is none."""
+    best: tuple[Point, NDArray[np.bool_]] | None = None
+    for base in bases:
+        few = forward(task, excess, base.floats, reached, over)
+        if few is None:
+            continue
+        away = few != base.floats
+        if best is None or away.sum() < best[1].sum():
+            held = nearest_floats(task, [Fraction(v) for v in few.tolist()])
+            best = tuple(v if moved else b for v, b, moved in zip(held, base.point, away, strict=True)), away
+    return best

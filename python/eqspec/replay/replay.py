@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from eqspec.networks.containment import first_outside
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.property import Containment, NeverWraps
+from eqspec.replay.bases import Point, base_at
 from eqspec.replay.equations import Equation, equations_of, onto
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
@@ -32,7 +34,6 @@ from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import OutOfType, Witness
 
-Point = tuple[Fraction, ...]
 _MOST_BITS = 4096
 """Bits behind the binary point of the finest enclosures. Points that these do not decide are not confirmed."""
 
@@ -73,6 +74,7 @@ class Replay:
         found, reference, candidate = decided
         confirms, reason = self._runtime.confirms(task, point) if self._runtime else (None, "not asked for")
         scores = _middles(reference)
+        base = base_at(tuple(point), base_of(task), () if task.around is not None else task.observed)
         return Witness(
             normalised=tuple(point),
             raw=raw_point(task, point),
@@ -86,15 +88,16 @@ class Replay:
             onnxruntime_confirms=confirms,
             onnxruntime_reason=reason,
             onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
-            moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
-            base="centre" if task.around is None else "row",
+            moved=tuple(i for i, (x, b) in enumerate(zip(point, base.point, strict=True)) if x != b),
+            base="centre" if task.around is None and base.row is None else "row",
+            base_row=base.row,
             out_of_type=_out_of_type(task, found),
             nearest=_nearest(task, point),
         )
 
 
 def _nearest(task: Task, point: Point) -> NearestRow | None:
-    """The nearest of all rows that the region was made from."""
+    """The nearest of all rows that the region was made from, or that the spec names for its space."""
     found = [near for rows in task.observed if (near := rows.nearest(point)) is not None]
     return min(found, key=lambda near: near.distance, default=None)
 
@@ -151,10 +154,15 @@ def contains(task: Task, point: Sequence[Fraction]) -> bool:
 
 
 def _meets(task: Task, point: Sequence[Fraction]) -> bool:
-    """Whether the point satisfies every constraint."""
+    """Whether the point satisfies every constraint, in whole numbers: the point times its common denominator."""
+    if not task.constraints:
+        return True
+    unit = lcm(*(x.denominator for x in point))
+    whole = [x.numerator * (unit // x.denominator) for x in point]
     for constraint in task.constraints:
-        value = sum((a * x for a, x in zip(constraint.coefficients, point, strict=True) if a), Fraction(0))
-        if value > constraint.bound or (constraint.strict and value == constraint.bound):
+        coefficients, bound = constraint.whole
+        value = sum(a * x for a, x in zip(coefficients, whole, strict=True) if a)
+        if value > bound * unit or (constraint.strict and value == bound * unit):
             return False
     return True
 

@@ -3,9 +3,10 @@
 All features go back to the base (the centre of the region, or the row of the table), as long as the score (`excess`)
 keeps a share of what it was. The features are tried in the order of what they contribute, first as many as suffice,
 then group after group of those that are left, each time all groups at once, halved until they are single features.
-Where the region lies around a row of a table, there is the other way, too: from the row forward, one feature after the
-other to an end of its range, the one first that brings the claim nearest to breaking, until it breaks; then each of
-them back again as far as bisection goes. Where a class changes that is mostly two features of sixteen.
+Where the base is a row of a table, there is the other way, too: from the row forward, one feature after the other to an
+end of its range, or as far as the constraints of the region let it, the one first that brings the claim nearest to
+breaking, until it breaks; then each of them back again as far as bisection goes. Where a class changes that is mostly
+two features of sixteen.
 
 Only floats: the replay decides what counts.
 """
@@ -26,7 +27,7 @@ KEPT = 0.5
 """The share of the score that must remain."""
 _ROUNDING = 1e-6
 """The relative tolerance of a score, so that no feature is kept because of rounding alone."""
-_LITTLE = 0.02
+LITTLE = 0.02
 """The share of the score that must remain where features are moved forward: few features rarely reach more."""
 _MOST_FORWARD = 12
 _MOST_TRIED = 256
@@ -107,7 +108,7 @@ def forward(task: Task, excess: Excess, base: Array, reached: float, late: Calla
 
     None if a dozen features do not suffice, or time runs out first.
     """
-    region, least = Region(task), _LITTLE * reached
+    region, least = Region(task), LITTLE * reached
     if not least > 0.0:
         return None
     x, moved = base.copy(), list[int]()
@@ -117,8 +118,7 @@ def forward(task: Task, excess: Excess, base: Array, reached: float, late: Calla
             return None
         tried = np.repeat(x[None], 2 * len(features), axis=0)
         rows = np.arange(len(features))
-        tried[rows, features] = task.lower[features]
-        tried[len(features) + rows, features] = task.upper[features]
+        tried[rows, features], tried[len(features) + rows, features] = region.ends(x, features)
         scores = np.where(region.holds(tried), excess.at(tried), -np.inf)
         best = int(np.argmax(scores))
         moved.append(int(features[best % len(features)]))

@@ -1,4 +1,7 @@
-"""The input of a witness in words: the features that differ from the region's centre, and that all others equal it."""
+"""The input of a witness in words: the features that differ from its base, and that all others equal it.
+
+The base is the row of a table that the region lies around or that the input was made from, or the region's centre.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +53,14 @@ def inputs(witness: Witness, region: Mapping[str, Any] | None = None, most: int 
 
 
 def parts_moved(witness: Witness, region: Mapping[str, Any] | None) -> list[float]:
-    """How far each feature is from the centre of the region or the row that it lies around, as a part of how far it may
-    be; -1 where the region fixes it, 0 where the region, as a task has it in JSON, is not known.
+    """How far each feature is from the base, as a part of how far it may be; -1 where the region fixes it, 0 where the
+    region, as a task has it in JSON, is not known.
     """
     size = len(witness.features)
     if region is None or len(region["lo"]) != size:
         return [0.0] * size
-    around = region.get("around")
-    base = [None] * size if around is None or len(around) != size else [Fraction(x) for x in around]
+    row = row_of(witness, region)
+    base = [None] * size if row is None else row
     found = []
     for point, low, high, centre in zip(witness.normalised, region["lo"], region["hi"], base, strict=True):
         bottom, top = Fraction(low), Fraction(high)
@@ -67,10 +70,25 @@ def parts_moved(witness: Witness, region: Mapping[str, Any] | None) -> list[floa
     return found
 
 
+def row_of(witness: Witness, region: Mapping[str, Any]) -> list[Fraction] | None:
+    """The row that the features of a witness are set apart from, in network units; None where it is the centre."""
+    size, around = len(witness.features), region.get("around")
+    if around is not None and len(around) == size:
+        return [Fraction(x) for x in around]
+    if witness.base_row is None or len(witness.base_row.normalised) != size:
+        return None
+    # The numbers of a row are floats here, so a feature that did not move is where the witness has it.
+    row = [Fraction(x) for x in witness.base_row.normalised]
+    moved = set(witness.moved or ())
+    return [x if i in moved else here for i, (x, here) in enumerate(zip(row, witness.normalised, strict=True))]
+
+
 def set_apart(witness: Witness) -> str:
     """How many features are away from the base, as a sentence; "" where that is not known."""
     if witness.moved is None:
         return ""
+    if not witness.moved and witness.base_row is not None:
+        return f"It is {base_in_words(witness)} itself."
     apart, features = len(witness.moved), count(len(witness.features))
     return f"{plural(apart, 'feature')} of {features} {'differs' if apart == 1 else 'differ'} {_from(witness)}."
 
@@ -84,9 +102,15 @@ def nearest_row(witness: Witness) -> str:
     return f"the nearest row is {near.row} of {near.table}, {far}"
 
 
+def base_in_words(witness: Witness) -> str:
+    """A row by its number and its table, where the region lies around none."""
+    row = witness.base_row
+    return "the row" if row is None else f"row {row.row} of {row.table}"
+
+
 def _base(witness: Witness) -> str:
-    return "at the centre of the region" if witness.base == "centre" else "as in the row"
+    return "at the centre of the region" if witness.base == "centre" else f"as in {base_in_words(witness)}"
 
 
 def _from(witness: Witness) -> str:
-    return "from the centre of the region" if witness.base == "centre" else "from the row"
+    return f"from {'the centre of the region' if witness.base == 'centre' else base_in_words(witness)}"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import builtins
 from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Literal
 
 import numpy as np
@@ -47,6 +49,12 @@ class LinearConstraint:
     coefficients: tuple[Fraction, ...]
     bound: Fraction
     strict: bool = False
+
+    @cached_property
+    def whole(self) -> tuple[tuple[int, ...], int]:
+        """The same with whole numbers: coefficients and bound times their least common denominator."""
+        unit = lcm(self.bound.denominator, *(a.denominator for a in self.coefficients))
+        return tuple(int(a * unit) for a in self.coefficients), int(self.bound * unit)
 
 
 @dataclass(frozen=True)

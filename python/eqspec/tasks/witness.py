@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.json_form import Form, JsonObject, finite, listed, optional_text, table, text, texts
-from eqspec.tasks.observed import NearestRow
+from eqspec.tasks.observed import BaseRow, NearestRow
 
 _EXACT = {"$ref": "#/$defs/exact"}
 _OUTPUTS = {"type": ["number", "null"]}
@@ -67,14 +67,24 @@ _FORMS = {
     "nearest": Form(
         {
             "oneOf": [{"type": "null"}, NearestRow.schema()],
-            "description": "The nearest row of the table that the region was made from, where there is one.",
+            "description": "The nearest row of the tables that the region was made from, or else of those that the "
+            "spec names for its space, where there is one.",
         },
         required=False,
     ),
     "base": Form(
         {
             "enum": ["centre", "row"],
-            "description": "The centre of the region, or the row of the table that the region lies around.",
+            "description": "The centre of the region, or a row of a table: the one that the region lies around, or "
+            "`base_row`.",
+        },
+        required=False,
+    ),
+    "base_row": Form(
+        {
+            "oneOf": [{"type": "null"}, BaseRow.schema()],
+            "description": "Where the region lies around no row, the row of a table that all features which did not "
+            "move are taken from.",
         },
         required=False,
     ),
@@ -114,9 +124,9 @@ class Witness(JsonObject):
     in their own precision, node by node; None, with a reason, if they could not be run.
     `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
     it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
-    number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
-    `out_of_type` is there for claims about types. `nearest` is the nearest row of the tables that the region was made
-    from.
+    number: the centre of the region, or the row of the table that it lies around, or the `base_row`; None where nobody
+    looked. `out_of_type` is there for claims about types. `nearest` is the nearest row of the tables that the region
+    was made from, or that the spec names for its space.
     """
 
     normalised: tuple[Fraction, ...]
@@ -133,6 +143,7 @@ class Witness(JsonObject):
     onnxruntime_default_confirms: bool | None = None
     moved: tuple[int, ...] | None = None
     base: Base = "centre"
+    base_row: BaseRow | None = None
     out_of_type: OutOfType | None = None
     nearest: NearestRow | None = None
 
@@ -160,6 +171,7 @@ class Witness(JsonObject):
             "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
             "moved": None if self.moved is None else [self.features[i] for i in self.moved],
             "base": self.base,
+            **({} if self.base_row is None else {"base_row": self.base_row.to_json()}),
             **({} if self.nearest is None else {"nearest": self.nearest.to_json()}),
             **({} if self.out_of_type is None else {"out_of_type": self.out_of_type.to_json()}),
         }
@@ -182,6 +194,7 @@ class Witness(JsonObject):
             onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
             moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
             base=data.get("base", "centre"),
+            base_row=None if data.get("base_row") is None else BaseRow.from_json(data["base_row"]),
             out_of_type=None if data.get("out_of_type") is None else OutOfType.from_json(data["out_of_type"]),
             nearest=None if data.get("nearest") is None else NearestRow.from_json(data["nearest"]),
         )

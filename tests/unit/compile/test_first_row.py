@@ -50,6 +50,10 @@ def row(compiled: Compile, content: str, number: int = 0, columns: str = "") -> 
         # Headers of every look.
         ('"height, cm";"w"\n1.5;2.5\n', ("height, cm", "w"), "1.5"),
         ("a b\n1 2\n", ("a", "b"), "1"),
+        ("a|b, c\n1|2\n", ("a", "b, c"), "1"),
+        ("sep=;\na,1;b\n1;2\n", ("a,1", "b"), "1"),
+        ('"sep=\t"\r\na\tb\r\n1\t2\r\n', ("a", "b"), "1"),
+        ("sep=,\n1.5,2\n3,4\n", None, "1.5"),
         ("# a,b\n1,2\n", ("a", "b"), "1"),
         ("\n\na\tb\n\n1.5\t2\n\n\n", ("a", "b"), "1.5"),
         ("\ufeffa,b\n1,2\n", ("a", "b"), "1"),
@@ -77,7 +81,6 @@ def test_the_first_row_is_what_it_is(text: str, header: tuple[str, ...] | None, 
         ("5.1,3.5,oops\n4.9,3.0,1.4\n", "stands above numbers"),
         # Cells that belong to no column, or to the next one: R leaves out the name of the index.
         ("a b c\n1 5.1 3.5 1.4\n2 4.9 3.0 1.4\n", "has 3 cells, a row below it has 4"),
-        ("sep=;\na;b\n1;2\n", "holds words where numbers follow"),
         ("speed,load\nm/s,kg\n1,2\n3,4\n", "holds words where numbers follow"),
         ("speed,share,load\nm/s,1,kg\n1,2,3\n3,4,5\n", "holds words where numbers follow"),
         ("speed,share\n,GeV\n1,\n3,4\n", "holds words where numbers follow"),
@@ -131,6 +134,11 @@ def test_the_rows_are_those_below_the_header(compiled: Compile) -> None:
 def test_decimal_commas_are_no_columns(compiled: Compile, text: str) -> None:
     with pytest.raises(SpecError, match="has a comma; decimals are written with a point"):
         row(compiled, text)
+
+
+@pytest.mark.parametrize("text", ["sep=;", "sep=;\n", "", "\n\n"])
+def test_a_table_without_rows_has_none(text: str) -> None:
+    assert CsvTable.parse(text).rows == 0
 
 
 def test_a_longer_row_is_refused_where_it_is_met() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
-from eqspec.property import Confidence, Epsilon
+from eqspec.cli.options.pair import names_of
+from eqspec.draft.outputs import _joined
+from eqspec.property import Confidence, Epsilon, Margin
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.spec.formatting import formatted
@@ -181,6 +183,11 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a;b;c\n1,5;2;x\n", "'1,5' has a decimal comma"),
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
         ("a,b,c,d\n1,2,3,4\n", "counted from 0 (0..2 leaves out d; 1..3 leaves out a)"),
+        ("colour,size\nred,1\nblue,2\n", "In column 'colour' stand words: write them as the numbers that"),
+        ("a:b:c\n1:2:3\n", "has 1 column, 'a:b:c' (cells are separated by"),
+        ("a;b;c;d\n1.5;1,234.5;2;3\n", "('1,234.5' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,2,x,3\n4,\u22125,y,6\n", "('\u22125' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,2,x,3\n4,\0,y,6\n", "('\\x00' in column 'b' is no number); say which"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
         ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),
@@ -191,6 +198,56 @@ def test_tables_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
     write_pair(tmp_path)
     (tmp_path / "table.csv").write_text(table)
     assert said in init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), code=2)
+
+
+def test_where_no_row_is_sure_a_margin_is_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Scores x0, x1 and x2 / 5 of rows that are less than 60 % sure; the candidate gives x1 another 0.02."""
+    weight = np.diag([1.0, 1.0, 0.2])
+    rows = np.round(np.random.default_rng(0).uniform(0, 0.9, (60, 3)), 3)
+    write_onnx(tmp_path / "full.onnx", weight, [0.0, 0.0, 0.0], ("batch", 3))
+    write_onnx(tmp_path / "small.onnx", weight, [0.0, 0.02, 0.0], ("batch", 3))
+    scores = rows @ weight
+    classes = ["abc"[k] for k in scores.argmax(axis=1)]
+    lines = [",".join([*map(str, row), label]) for row, label in zip(rows.tolist(), classes, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(["u,v,w,class", *lines]) + "\n")
+    options = ("--data", str(tmp_path / "table.csv"), "--takes", "raw", "--labels", "none", "--probe", "0")
+    (task,) = compiled(init(capsys, tmp_path, *options), tmp_path)
+    assert isinstance(task.property, Margin)
+    ordered = np.sort(scores, axis=1)
+    lead = ordered[:, -1] - ordered[:, -2]
+    parted = scores.argmax(axis=1) != (scores + np.array([0, 0.02, 0])).argmax(axis=1)
+    claimed = float(Fraction(task.property.margin))
+    assert (1 / np.exp(ordered - ordered[:, -1:]).sum(axis=1)).max() < 0.6
+    assert lead[parted].max(initial=0.0) < claimed <= lead.max()
+
+
+def test_balls_lie_around_rows_of_which_the_claim_says_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores 8 x0 and 8 x1 of many inputs; in every third row both are nearly the same."""
+    inputs = 70
+    weight = np.zeros((2, inputs))
+    weight[0, 0] = weight[1, 1] = 8.0
+    for name in ("full", "small"):
+        write_onnx(tmp_path / f"{name}.onnx", weight, [0.0, 0.0], ("batch", inputs))
+    rows = np.round(np.random.default_rng(0).uniform(0.1, 0.3, (31, inputs)), 3)
+    rows[np.arange(31), np.arange(31) % 2] = 0.9
+    rows[::3, :2] = 0.5, 0.501
+    np.save(tmp_path / "x.npy", rows)
+    np.save(tmp_path / "y.npy", rows[:, :2].argmax(axis=1))
+    options = ("--data", str(tmp_path / "x.npy"), "--label-file", str(tmp_path / "y.npy"), "--takes", "raw")
+    tasks = compiled(init(capsys, tmp_path, *options, "--labels", "none", "--probe", "0"), tmp_path)
+    assert len(tasks) == 3
+    for task in tasks:
+        assert isinstance(task.property, Confidence)
+        first, second = sorted(8 * rows[int(task.parameters["row"]), :2])
+        assert 1 / (1 + np.exp(first - second)) >= float(Fraction(task.property.delta))
+
+
+def test_labels_with_commas_are_named_in_quotes() -> None:
+    order = ("cat; big", "dog, small", 'the "old" one', "-1")
+    assert names_of(_joined(order)) == order
+    assert names_of("a, b ,,c") == ("a", "b", "c")
 
 
 def test_an_index_column_is_not_an_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -184,6 +184,19 @@ def test_answers_and_exit_codes(
     assert (found, result["verdict"]) == (code, verdict), err
 
 
+def test_a_witness_is_set_apart_from_a_row_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = verify(capsys, "--data", "train.csv", "--takes", "raw", "--eps", "0.2", "--format", "json")
+    (result,) = json.loads(out)
+    witness = result["witness"]
+    assert code == 1
+    assert witness["nearest"]["table"] == witness["base_row"]["table"] == "train.csv"
+    lines = Path("train.csv").read_text(encoding="utf-8").splitlines()[1:]
+    row = [float(cell) for cell in lines[witness["base_row"]["row"]].split(",")[:3]]
+    moved = [name for name, x in zip(witness["raw"], row, strict=True) if witness["raw"][name] != x]
+    assert witness["moved"] == moved
+    assert len(moved) < 3
+
+
 def test_a_witness_can_be_saved_and_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = verify(capsys, "--data", "train.csv", "--takes", "raw", "--eps", "0.2", "--save-witness", "found")
     assert code == 1

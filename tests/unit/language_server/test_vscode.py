@@ -157,3 +157,16 @@ def test_without_the_client_colours_are_packed_or_nothing(extension: Path, tmp_p
     (copy / "README.md").unlink()
     with pytest.raises(pack.MissingError, match=r"README\.md is not there"):
         pack.pack(copy, tmp_path / "b.vsix", colours_only=True)
+
+
+def test_the_template_for_jetbrains_starts_the_same_server(root: Path) -> None:
+    """With the fields that LSP4IJ reads of a template: https://github.com/redhat-developer/lsp4ij."""
+    template = json.loads((root / "editors" / "lsp4ij" / "template.json").read_text(encoding="utf-8"))
+    package = json.loads((root / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+    (language,) = package["contributes"]["languages"]
+    assert template.keys() == {"id", "name", "programArgs", "fileTypeMappings"}
+    command = package["contributes"]["configuration"]["properties"]["eqspec.command"]["default"]
+    assert template["programArgs"]["default"].split() == command
+    (mapping,) = template["fileTypeMappings"]
+    assert mapping["languageId"] == language["id"]
+    assert mapping["fileType"]["patterns"] == [f"*{ending}" for ending in language["extensions"]]

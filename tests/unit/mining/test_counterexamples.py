@@ -23,6 +23,7 @@ from eqspec.mining.page import lines
 from eqspec.mining.selection import farthest_points, islands
 from eqspec.property import Confidence, Epsilon, Margin, NeverWraps, Top1
 from eqspec.tasks.lattice import Lattice
+from eqspec.tasks.observed import Observed
 from eqspec.tasks.task import LinearConstraint, Task
 from small_tasks import identity, network, space, task
 
@@ -116,6 +117,27 @@ def test_outputs_decide_by_their_smallest_where_the_space_says_so() -> None:
     for x in found.normalised.tolist():
         f, g = scores(asked, [F(v) for v in x])
         assert f.index(min(f)) not in [k for k, v in enumerate(g) if v == min(g)]
+
+
+def test_the_nearest_row_of_a_table_is_told(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).integers(-8, 9, (40, 3)) / 8
+    seen = Observed(
+        "t.csv", [(2 * i, tuple(map(F, row))) for i, row in enumerate(rows.tolist())], (F(0),) * 3, (F(1),) * 3
+    )
+    found = mine([pair(3, Top1(), observed=(seen,)), pair(3, Top1(), id="without")], 20)
+    apart = np.abs(found.normalised[:10, None] - rows).max(axis=2)
+    assert found.distance[:10] == pytest.approx(apart.min(axis=1))
+    assert found.nearest_row.tolist() == [*(2 * apart.argmin(axis=1)).tolist(), *[-1] * 10]
+    assert found.table.tolist() == ["t.csv"] * 10 + [""] * 10
+    assert np.isnan(found.distance[10:]).all()
+    said = [line for _, line in lines(found) if "nearest" in line]
+    assert said == [
+        f"the nearest row of t.csv is {np.median(apart.min(axis=1)):.3g} away in the median, after normalisation"
+    ]
+    found.save(tmp_path / "cx.csv")
+    header, first, *_ = csv.reader((tmp_path / "cx.csv").read_text().splitlines())
+    assert header[-4:] == ["table", "nearest_row", "distance", "task"]
+    assert float(first[-2]) == found.distance[0]
 
 
 def test_tasks_share_what_is_wanted_and_what_one_lacks_others_give() -> None:

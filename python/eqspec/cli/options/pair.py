@@ -85,5 +85,7 @@ def _columns(text: str) -> tuple[int, int]:
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Names with commas between them."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """Names with commas between them; one that has a comma itself stands in double quotes."""
+    import csv
+
+    return tuple(name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip())

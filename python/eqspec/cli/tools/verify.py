@@ -6,6 +6,7 @@ The options become a spec; that text is compiled and run, so what is printed is 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +23,7 @@ from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.cli.tools.pair_arguments import read, refuse_without_data, write_new
 from eqspec.draft.comment_lines import comment
+from eqspec.draft.data import Data
 from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
@@ -41,7 +43,7 @@ _HERE = {
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     options = options_of(arguments)
-    text = _spec(arguments, err)
+    text, data = _spec(arguments, err)
     if arguments.spec is not None:
         write_new(arguments.spec, text)
     if arguments.only_spec:
@@ -62,7 +64,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     engine_there = engine_on(arguments.cluster, partial(note, err))
     again = arguments.format == "human" and out.is_terminal
     with engine_there as engine, LiveMonitor(err, 1, told_again=again) as monitor:
-        report = spec.run(spec.tasks, options, 1, monitor, cache, engine=engine)
+        tasks = [task if data is None else replace(task, observed=(data.observed(task.space),)) for task in spec.tasks]
+        report = spec.run(tasks, options, 1, monitor, cache, engine=engine)
     for _, error in report.failures:
         if not isinstance(error, EqspecError):
             raise error
@@ -82,7 +85,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     return exit_code([report], bad_input=False)
 
 
-def _spec(arguments: argparse.Namespace, err: Console) -> str:
+def _spec(arguments: argparse.Namespace, err: Console) -> tuple[str, Data | None]:
+    """The spec, and the table that was given."""
     comparing = tuple(name.strip() for name in arguments.comparing.split(",")) if arguments.comparing else ()
     where = Where(arguments.sigma, arguments.lower, arguments.upper)
     claim = (arguments.eps, arguments.norm, comparing, arguments.top1, arguments.confidence, arguments.margin)
@@ -91,10 +95,11 @@ def _spec(arguments: argparse.Namespace, err: Console) -> str:
     refuse_incomplete(where, what, has_data=arguments.data is not None)
     pair, known = read(arguments, err, to_keep=False)
     text = printer.text(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
-    if arguments.data is None:
-        return text
+    data = known.inputs.data
+    if data is None:
+        return text, None
     version, _, rest = text.partition("\n")
-    return "\n".join([version, *(line for note in known.notes for line in comment(note)), rest])
+    return "\n".join([version, *(line for note in known.notes for line in comment(note)), rest]), data
 
 
 def _folder(arguments: argparse.Namespace) -> Path:

@@ -15,7 +15,7 @@ from eqspec.report.advice import advice
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
-from eqspec.report.inputs import nearest_row, parts_moved, set_apart
+from eqspec.report.inputs import base_in_words, nearest_row, parts_moved, row_of, set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
@@ -288,6 +288,8 @@ def _base(seen: Witness, result: Result) -> str:
     row = result.parameters.get("row")
     if seen.base == "centre":
         return "the centre"
+    if seen.base_row is not None:
+        return base_in_words(seen)
     return "its row" if row is None else f"row {int(row)}"
 
 
@@ -298,8 +300,7 @@ def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature,
     around: Sequence[Fraction] | None = None
     if region is not None and len(region["lo"]) == size:
         ends = list(zip(region["lo"], region["hi"], strict=True))
-        exact = region.get("around")
-        around = None if exact is None or len(exact) != size else [Fraction(x) for x in exact]
+        around = row_of(seen, region)
     far = parts_moved(seen, region)
     made: list[tuple[float, float, Feature]] = []
     for i, (low, high) in enumerate(ends):
