@@ -53,6 +53,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     options = _options(arguments, certifier)
     output = RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
+    if certifier is not None and arguments.resume:
+        note(err, "--resume is of no use with --certify: a certificate needs the whole proof, made in one run")
     began = perf_counter()
     selection = _selected(arguments)
     runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
@@ -76,7 +78,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         output.failures(run.outcome)
     if lines is not None:
         lines.close()
-    advise(cache, (result for run in runs for result in run.report), err)
+    if certifier is None:  # else nothing was kept
+        advise(cache, (result for run in runs for result in run.report), err)
     certified = certifier is None or not certifier.missing
     return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified)
 

@@ -31,6 +31,9 @@ _SELDOM = {
 }
 """What the processes of Dask do many times a second beside their work. Of a scheduler and two workers that are idle it
 takes 7.5 % of a processor as Dask sets it, and 1.5 % so."""
+_LOG_NOTHING = "import logging; logging.getLogger('distributed.worker').setLevel(logging.CRITICAL)"
+"""What workers of this machine run first: on a busy one a worker that is ended may just have asked the scheduler for
+something, which is gone, and would print a traceback."""
 
 
 @contextmanager
@@ -113,10 +116,11 @@ def local(workers: int) -> Iterator[Client]:
     import dask
     from distributed import Client, LocalCluster
 
+    first = [*dask.config.get("distributed.worker.preload"), _LOG_NOTHING]
     with (
-        dask.config.set(_SELDOM),
+        dask.config.set({**_SELDOM, "distributed.worker.preload": first}),
         LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
         ) as cluster,
         Client(cluster) as client,
     ):

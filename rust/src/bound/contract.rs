@@ -40,6 +40,9 @@ pub struct ContractionBudget {
     pub rounds: usize,
     /// Steps per round.
     pub steps: i32,
+    /// So many rounds before those, with so many steps, for multipliers that are good already: a violation that they
+    /// exclude needs no more.
+    pub short: (usize, i32),
     /// The size of a step of the multipliers; large steps hardly improve a batch.
     pub rate: f64,
     /// Up to this number of inputs, inputs are contracted too, and the neurons of both networks; beyond it only the
@@ -57,7 +60,17 @@ pub struct ContractionBudget {
 
 impl Default for ContractionBudget {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true, selected: 32, looks: true }
+        Self {
+            rounds: 8,
+            steps: 60,
+            short: (0, 0),
+            rate: 0.02,
+            inputs: 64,
+            gain: 0.9,
+            link: true,
+            selected: 32,
+            looks: true,
+        }
     }
 }
 
@@ -204,7 +217,9 @@ impl<'a> Contractor<'a> {
         let mut bound = f64::INFINITY;
         let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
         let mut selected = budget.selects(bounds.lower.len());
-        for _ in 0..budget.rounds {
+        for number in 0..budget.short.0 + budget.rounds {
+            let short = number < budget.short.0;
+            let steps = if short { budget.short.1 } else { budget.steps };
             let mut functionals = self.functionals(&bounds, budget);
             self.backward.set_bounds(&bounds);
             let before = bound;
@@ -219,8 +234,9 @@ impl<'a> Contractor<'a> {
             let whole = functionals.len() == all;
             self.singles.follow((&self.backward, self.pair), &functionals, assumption, budget.link);
             let earlier = latest.as_ref().or(warm);
+            let effort = ContractionBudget { steps, ..budget };
             let Some(round) =
-                self.bound_in_batches(&functionals, earlier, (&bounds, assumption), budget, &mut taken, &stop)
+                self.bound_in_batches(&functionals, earlier, (&bounds, assumption), effort, &mut taken, &stop)
             else {
                 return ContractionResult::Proved;
             };
@@ -242,7 +258,7 @@ impl<'a> Contractor<'a> {
             }
             latest = Some(round.reached);
             let little = bound > budget.gain * before;
-            if stop() || (little && whole) {
+            if stop() || (little && whole && !short) {
                 break;
             }
             if little {

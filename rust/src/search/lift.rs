@@ -11,8 +11,9 @@ const EARLY: u32 = 2;
 const LATER: u32 = 16;
 /// Tries from which something is concluded.
 const ENOUGH: u32 = 4;
-/// Tries that are made early.
+/// Tries that are made early if those have closed more than this part of the boxes: in a short proof each counts.
 const FIRST: u32 = 8;
+const HOPEFUL: f64 = 0.3;
 /// The part of the tries that has to close boxes: one that does saves a box, and one that does not costs one.
 const CLOSING: f64 = 0.6;
 /// How much of the estimate one try makes up, once there are enough.
@@ -55,7 +56,8 @@ impl Lift {
             return Hinted::Halve(cut);
         }
         self.met += 1;
-        let every = if self.tries < FIRST { EARLY } else { LATER };
+        let early = self.tries < ENOUGH || (self.tries < FIRST && self.closing > HOPEFUL);
+        let every = if early { EARLY } else { LATER };
         if self.met.is_multiple_of(every) { Hinted::Try } else { Hinted::Halve(cut) }
     }
 

@@ -4,7 +4,9 @@
 //! than this proof needs. Any cut covers, so this is about time alone; but one useless cut of a large box doubles the
 //! boxes below it. So large boxes are bounded before they are halved, and where that leaves one open, the trail is
 //! followed only if this search would halve it along the same input: else the box goes on as if there were no trail,
-//! which costs what it costs without. Searches of pairs that are alike agree nearly always.
+//! which costs what it costs without. Searches of pairs that are alike agree nearly always, and once a few boxes in a
+//! row have shown that, large boxes are bounded in every second generation only ([`Trust`]): of two useless cuts one
+//! below the other the second one is still seen.
 
 use super::hints::{Cut, Hints};
 
@@ -16,6 +18,28 @@ const LARGE_SHARE: u64 = 8;
 const LARGE_LEAST: u64 = 8;
 /// Of the interval of an input, a cut leaves at least so much on either side.
 const SHARE: f64 = 0.25;
+
+/// So many large boxes in a row have to agree before others are halved unseen.
+const ENOUGH: u32 = 4;
+
+/// What a worker has seen of a trail.
+#[derive(Debug, Default)]
+pub struct Trust {
+    /// Large boxes in a row that stayed open, and were halved here as they were there.
+    agreed: u32,
+}
+
+impl Trust {
+    /// Whether a large box of this depth is bounded before it is halved.
+    pub fn looks(&self, depth: usize) -> bool {
+        self.agreed < ENOUGH || depth.is_multiple_of(2)
+    }
+
+    /// Learns from a large box that was bounded.
+    pub fn learn(&mut self, agreed: bool) {
+        self.agreed = if agreed { self.agreed.saturating_add(1) } else { 0 };
+    }
+}
 
 /// Whether a cut leaves enough of an interval on either side. Searches cut in the middle.
 pub fn halves(cut: f64, lower: f64, upper: f64) -> bool {
@@ -65,6 +89,18 @@ mod tests {
         let hints = path(9);
         assert!(agrees(&hints, CUT, [0, 1].into_iter()) && agrees(&hints, CUT, [].into_iter()));
         assert!(!agrees(&hints, CUT, [0, 2].into_iter()));
+    }
+
+    #[test]
+    fn trust_takes_a_few_boxes_and_is_lost_with_one() {
+        let mut trust = Trust::default();
+        for _ in 0..ENOUGH {
+            assert!(trust.looks(1) && trust.looks(2));
+            trust.learn(true);
+        }
+        assert_eq!([1, 2, 3, 4].map(|depth| trust.looks(depth)), [false, true, false, true]);
+        trust.learn(false);
+        assert!(trust.looks(1));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::split::plan::MOST_HALVINGS;
 use super::stages::lp::PendingBox;
 use super::stages::workspace::Workspace;
 use super::stages::{self, Outcome};
-use super::trust;
+use super::trust::{self, Trust};
 use crate::lp::Answer;
 use crate::numeric::round::arithmetic_is_ieee;
 use std::collections::BinaryHeap;
@@ -66,6 +66,8 @@ struct Worker<'a> {
     number: u64,
     /// How far above the last boxes of an earlier proof boxes are bounded.
     lift: Lift,
+    /// What large boxes have shown of its cuts.
+    trust: Trust,
 }
 
 /// Works, first on `nodes`, until the search ends or pauses. What is open then is returned.
@@ -82,6 +84,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
         pending: Vec::new(),
         in_flight: None,
         lift: Lift::default(),
+        trust: Trust::default(),
     };
     if arithmetic_is_ieee() {
         worker.work();
@@ -108,8 +111,12 @@ impl Worker<'_> {
                     Hinted::Try => true,
                     Hinted::Nothing => false,
                 };
+                let large = self.large_cut(&node).is_some();
                 let outcome = stages::examine(&mut self.workspace, node);
                 self.workspace.enter(Activity::Queue);
+                if large {
+                    self.learn_trust(&outcome);
+                }
                 if trial {
                     self.lift.learn(matches!(outcome, Outcome::Closed));
                 }
@@ -216,10 +223,26 @@ impl Worker<'_> {
         else {
             return Hinted::Nothing;
         };
-        if !hints.contracts() && trust::is_large(hints, label) {
-            return Hinted::Nothing;
+        if self.large_cut(node).is_some() {
+            return if self.trust.looks(node.depth) { Hinted::Nothing } else { Hinted::Halve(cut) };
         }
         self.lift.of(hints.leaves(label), cut)
+    }
+
+    /// Where an earlier proof, by halving alone, halved a box that is large.
+    fn large_cut(&self, node: &Node) -> Option<Cut> {
+        let hints = self.context.hints.filter(|hints| !hints.contracts())?;
+        self.cut_of(node).filter(|_| node.hint.is_some_and(|label| trust::is_large(hints, label)))
+    }
+
+    /// Learns from a large box that was bounded.
+    fn learn_trust(&mut self, outcome: &Outcome) {
+        let agreed = match outcome {
+            Outcome::Split(node, plan) => self.agreed_cut(node, plan).is_some(),
+            Outcome::Closed => false,
+            _ => return,
+        };
+        self.trust.learn(agreed);
     }
 
     /// Halves a box where an earlier proof did.

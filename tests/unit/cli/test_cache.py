@@ -52,6 +52,18 @@ def test_only_what_changed_is_decided_again(tmp_path: Path, capsys: pytest.Captu
     assert again[0]["as_expected"] is False
 
 
+def test_a_search_for_a_certificate_is_not_said_to_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing of it is kept, as a certificate needs the whole proof, made in one run."""
+    words = ("check", write_spec(tmp_path), "--domain", "paper", "--timeout", "1e-6", "--cache", tmp_path / "kept")
+    code, _, err = run(capsys, *words)
+    assert code == 3
+    assert "--resume goes on with it" in err
+    code, _, err = run(capsys, *words, "--certify", tmp_path / "certificates", "--resume")
+    assert code == 3
+    assert "goes on with it" not in err
+    assert "--resume is of no use with --certify" in " ".join(err.split())
+
+
 def test_the_environment_names_the_folder_or_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

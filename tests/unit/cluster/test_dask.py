@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from time import monotonic, sleep
 
 import dask
 import pytest
-from distributed import Client, LocalCluster, versions
+from distributed import Client, versions
 
 import eqspec
 from eqspec.api.cluster_choice import engine_on
@@ -33,10 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
-        Client(cluster) as client,
-    ):
+    with opening.local(2) as client:
         yield client
 
 
@@ -48,6 +46,12 @@ def test_a_spec_is_checked_as_on_one_machine(client: Client, root: Path) -> None
     assert [r.verdict for r in together] == [r.verdict for r in alone] == [Verdict.DIFFERENT, Verdict.EQUIVALENT]
     assert together.results[0].witness is not None
     assert client.status == "running"
+
+
+def test_processes_of_this_machine_print_nothing_when_they_end(client: Client) -> None:
+    """A heartbeat that meets a scheduler that is gone is an error to Dask."""
+    levels = client.run(lambda: logging.getLogger("distributed.worker").getEffectiveLevel())
+    assert list(levels.values()) == [logging.CRITICAL] * 2
 
 
 class Killer(Monitor):
@@ -141,8 +145,9 @@ def test_versions_that_differ_are_told_in_a_line() -> None:
 
 def test_what_dask_is_to_do_seldom_is_known_to_it() -> None:
     """A setting of another name would change nothing."""
+    defaults = dask.config.merge(*dask.config.defaults)
     for name in opening._SELDOM:
-        assert dask.config.get(name) != opening._SELDOM[name]
+        assert dask.config.get(name, config=defaults) != opening._SELDOM[name]
 
 
 def test_a_scheduler_that_is_gone_is_said_to_be_gone() -> None:

@@ -125,8 +125,9 @@ fn contract(
         TakenUp::Decided(result) => return result,
         TakenUp::Open(left, Some(warm)) => {
             (bounds, warm_start) = (left, Some(warm));
-            // Most of what rounds bring is there already.
-            effort.rounds = POLICY.contraction.rounds_again;
+            // Part of what rounds bring is there already.
+            effort.rounds = POLICY.contraction.rounds_taken_up;
+            effort.short = POLICY.contraction.short_taken_up;
         }
         TakenUp::Open(left, None) => bounds = left,
     }
