@@ -3,13 +3,15 @@
 //!
 //! Only chains of dense layers are restricted. A neuron that is inactive in both networks on a box is 0 in both, there
 //! and on every part of the box ([`super::possibly_active`]). Without its row in one layer and its column in the next,
-//! the networks and their difference have the same outputs there. Boxes that are bounded one after the other mostly
-//! have the same neurons, so the parts of the matrices are kept until a layer has other ones.
+//! the networks and their difference have the same outputs there. Some stay all the same, to fill registers. Boxes that
+//! are bounded one after the other mostly have the same neurons, so the parts of the matrices are kept until a layer has
+//! other ones.
 
-use super::possibly_active::PossiblyActive;
+use super::possibly_active::{PossiblyActive, worth_leaving_out};
 use super::propagation::Propagation;
 use crate::network::{Pair, Step, Tile, pair::Difference};
 use crate::numeric::kernels::{add_columns, gather};
+use smallvec::SmallVec;
 
 /// A pair, and its restriction to the last box.
 #[derive(Debug)]
@@ -60,6 +62,8 @@ impl<'a> RestrictedPair<'a> {
             if l + 1 == whole.depth() || !worth_leaving_out(width - self.list.len(), width) {
                 self.list.clear();
                 self.list.extend(0..width);
+            } else {
+                fill(&mut self.list, width);
             }
             let others = self.list != self.neurons[l];
             if others {
@@ -129,10 +133,23 @@ pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]], (inputs, at):
     fix(&mut part.difference[0].bias, &difference.bias, &difference.terms[0].tile);
 }
 
-/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
-/// known to be zero.
-fn worth_leaving_out(rows: usize, m: usize) -> bool {
-    8 * rows >= m
+/// Vector registers hold at most so many numbers.
+const LANES: usize = 8;
+
+/// Adds other neurons of a layer of this width to a list of some in order, from the first one on, until vectors over the
+/// neurons fill registers: what is left over of a vector is computed number by number.
+fn fill(list: &mut Vec<usize>, width: usize) {
+    let listed = list.len();
+    let more = listed.next_multiple_of(LANES).min(width) - listed;
+    let mut at = 0;
+    let left_out = (0..width).filter(|&i| {
+        let found = list.get(at) == Some(&i);
+        at += usize::from(found);
+        !found
+    });
+    let added: SmallVec<[usize; LANES]> = left_out.take(more).collect();
+    list.extend_from_slice(&added);
+    list.sort_unstable();
 }
 
 /// Rows and columns of a matrix.
