@@ -195,3 +195,22 @@ fn gather_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
     to.clear();
     to.extend(rows.iter().map(|&i| whole[i]));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn lists_are_filled_to_whole_registers() {
+        for width in 0..40 {
+            for step in 1..9 {
+                let listed: Vec<usize> = (0..width).step_by(step).collect();
+                let mut filled = listed.clone();
+                fill(&mut filled, width);
+                assert!(filled.is_sorted_by(|a, b| a < b) && filled.iter().all(|&i| i < width));
+                assert!(listed.iter().all(|i| filled.contains(i)));
+                assert_eq!(filled.len(), listed.len().next_multiple_of(8).min(width));
+            }
+        }
+    }
+}

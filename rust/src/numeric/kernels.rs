@@ -262,7 +262,9 @@ vectorised! {
 pub fn gather(packed: &mut Vec<f64>, matrix: &[f64], m: usize, rows: Option<&[usize]>, columns: &[usize]) {
     let Some(rows) = rows else {
         packed.clear();
-        columns.iter().for_each(|&j| packed.extend_from_slice(&matrix[j * m..(j + 1) * m]));
+        for &j in columns {
+            packed.extend_from_slice(&matrix[j * m..(j + 1) * m]);
+        }
         return;
     };
     packed.resize(rows.len() * columns.len(), 0.0);

@@ -148,6 +148,14 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_for_underflow_stays_normal() {
+        assert!(TINY > f64::from_bits(1));
+        for x in [TINY, up(0.0), up(up(0.0)), -down(0.0), inflate(0.0, 7), mul_up(0.0, -1.0)] {
+            assert!(x >= TINY && (x * U * 1e-9).is_normal(), "{x:e}");
+        }
+    }
+
+    #[test]
     fn up_reaches_the_next_number() {
         let mut x = f64::from_bits(1);
         while x < f64::MAX / 4.0 {
