@@ -137,17 +137,20 @@ pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]], (inputs, at):
 const LANES: usize = 8;
 
 /// Adds other neurons of a layer of this width to a list of some in order, from the first one on, until vectors over the
-/// neurons fill registers: what is left over of a vector is computed number by number.
+/// neurons fill registers: what is left over of a vector is computed number by number. Not where that would be all.
 fn fill(list: &mut Vec<usize>, width: usize) {
     let listed = list.len();
-    let more = listed.next_multiple_of(LANES).min(width) - listed;
+    let filled = listed.next_multiple_of(LANES);
+    if filled >= width {
+        return;
+    }
     let mut at = 0;
     let left_out = (0..width).filter(|&i| {
         let found = list.get(at) == Some(&i);
         at += usize::from(found);
         !found
     });
-    let added: SmallVec<[usize; LANES]> = left_out.take(more).collect();
+    let added: SmallVec<[usize; LANES]> = left_out.take(filled - listed).collect();
     list.extend_from_slice(&added);
     list.sort_unstable();
 }
@@ -209,7 +212,8 @@ mod tests {
                 fill(&mut filled, width);
                 assert!(filled.is_sorted_by(|a, b| a < b) && filled.iter().all(|&i| i < width));
                 assert!(listed.iter().all(|i| filled.contains(i)));
-                assert_eq!(filled.len(), listed.len().next_multiple_of(8).min(width));
+                let whole = listed.len().next_multiple_of(8);
+                assert_eq!(filled.len(), if whole < width { whole } else { listed.len() });
             }
         }
     }
