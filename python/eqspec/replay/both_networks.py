@@ -102,4 +102,5 @@ class Stack:
             change = change @ weight
             # Behind ReLU a value is positive exactly where it was before.
             change[~(below > 0.0)] = 0.0
-        return change @ self._weights[0]
+        pulled: Array = change @ self._weights[0]
+        return pulled
