@@ -18,14 +18,12 @@ from eqspec.errors import InternalError
 from eqspec.networks import evaluation
 from eqspec.networks.network import Array
 from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
+from eqspec.replay.both_networks import Chains, Derivatives, Programs
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 
 _TIE = 1e-9
 """Classes of f that are this close to the best one, relative to it, may count as the best."""
-
-Derivatives = tuple[Array, Array]
-"""Derivatives with respect to the outputs of f and g, (N, O) each."""
 
 
 class Excess:
@@ -34,44 +32,42 @@ class Excess:
     """
 
     def __init__(self, task: Task) -> None:
-        self._claim, self._networks = task.property, (task.reference, task.candidate)
-        self._sign = -1.0 if isinstance(task.property, Decision) and task.space.decide == "min" else 1.0
-        self.products = sum(network.products for network in self._networks)
+        self._claim, networks = task.property, (task.reference, task.candidate)
+        sign = -1.0 if isinstance(task.property, Decision) and task.space.decide == "min" else 1.0
+        self._pair = Chains(networks, sign) if all(n.is_chain for n in networks) else Programs(networks, sign)
+        self.products = sum(network.products for network in networks)
+        self._some = min(evaluation.together(network.steps) for network in networks)
         self.work = 0
 
     def at(self, x: Array) -> Array:
         """Scores; -inf where a number overflows."""
         self.work += len(x) * self.products
         with np.errstate(all="ignore"):
-            f, g = (self._sign * network.evaluate(x) for network in self._networks)
-            scores = np.min([score for score, _ in self._parts(f, g)], axis=0)
+            scores = np.min([score for score, _ in self._parts(*self._pair.outputs(x))], axis=0)
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def directions(self, x: Array) -> list[Array]:
         """Derivatives of the score (N, I); and of its two parts together, where there are two."""
-        some = min(evaluation.together(network.steps) for network in self._networks)
-        found = [self._directions(x[start : start + some]) for start in range(0, max(1, len(x)), some)]
+        found = [self._directions(x[start : start + self._some]) for start in range(0, max(1, len(x)), self._some)]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)] if len(found) > 1 else found[0]
 
     def _directions(self, x: Array) -> list[Array]:
         self.work += len(x) * self.products
         with np.errstate(all="ignore"):
-            values = [evaluation.values(network.steps, x.T) for network in self._networks]
-            f, g = (self._sign * before[-1].T for before in values)
+            f, g, pull_back = self._pair.derivable(x)
+
+            def backward(derivatives: Derivatives) -> Array:
+                self.work += len(x) * self.products
+                slopes = pull_back(derivatives)
+                return np.where(np.isfinite(slopes), slopes, 0.0)
+
             parts = list(self._parts(f, g))
             if len(parts) == 1:
-                return [self._backward(values, parts[0][1])]
+                return [backward(parts[0][1])]
             (one, of_one), (other, of_other) = parts
             least = (one <= other)[:, None]
-            first, second = self._backward(values, of_one), self._backward(values, of_other)
+            first, second = backward(of_one), backward(of_other)
             return [np.where(least, first, second), first + second]
-
-    def _backward(self, values: list[list[Array]], derivatives: Derivatives) -> Array:
-        self.work += len(derivatives[0]) * self.products
-        total = np.zeros((len(derivatives[0]), self._networks[0].input_size))
-        for network, before, change in zip(self._networks, values, derivatives, strict=True):
-            total += evaluation.gradient(network.steps, before, self._sign * change.T, network.input_size).T
-        return np.where(np.isfinite(total), total, 0.0)
 
     def _parts(self, f: Array, g: Array) -> Iterator[tuple[Array, Derivatives]]:
         match self._claim:

@@ -44,7 +44,7 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
     Without `simplify` it breaks the claim as clearly as can be found, and features are not put back.
     """
     if isinstance(task.property, Containment):  # there is no score that could be higher
-        return first
+        return replay.asked(first)
     deadline = perf_counter() + min(LONGEST, SHARE * seconds)
 
     def late() -> bool:
@@ -62,6 +62,7 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
             if found is not None and found.onnxruntime_confirms is not False:
                 return found
             doubtful = doubtful or found
+    first = replay.asked(first)
     # If onnxruntime denies every point, the one that breaks the claim most clearly is shown.
     return first if doubtful is None or first.onnxruntime_confirms else doubtful
 

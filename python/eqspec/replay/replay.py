@@ -13,8 +13,10 @@ and what breaks the claim beside them alone is no witness.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,7 @@ from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import OutOfType, Witness
 
+_NOT_ASKED = "not asked for"
 _MOST_BITS = 4096
 """Bits behind the binary point of the finest enclosures. Points that these do not decide are not confirmed."""
 
@@ -49,13 +52,16 @@ class Replay:
         self.tried = self.confirmed = 0
         self.beside = False
 
-    def confirm(self, candidate: NDArray[np.float64]) -> Witness | None:
-        """The witness at the candidate (I,) or at a point it rounds to; None if the claim breaks at neither."""
+    def confirm(self, candidate: NDArray[np.float64], *, ask: bool = True) -> Witness | None:
+        """The witness at the candidate (I,) or at a point it rounds to; None if the claim breaks at neither.
+
+        Without `ask` onnxruntime is left out until `asked`: it changes nothing of what is a witness.
+        """
         self.tried += 1
         if not np.isfinite(candidate).all():
             return None
         for point in _points(self._task, self._equations, [Fraction(x) for x in candidate.tolist()]):
-            if (witness := self.replay(point)) is not None:
+            if (witness := self.replay(point, ask=ask)) is not None:
                 self.confirmed += 1
                 return witness
         if self._task.lattices and not self.beside:
@@ -63,7 +69,25 @@ class Replay:
             self.beside = _meets(self._task, moved) and _violation(self._task, moved) is not None
         return None
 
-    def replay(self, point: Point) -> Witness | None:
+    def asked(self, witness: Witness) -> Witness:
+        """The same witness with the answers of onnxruntime, if they are wanted and it does not have them yet."""
+        if self._runtime is None or witness.onnxruntime_reason != _NOT_ASKED:
+            return witness
+        return replace(witness, **self._answers(witness.normalised))
+
+    def _answers(self, point: Point) -> dict[str, Any]:
+        """What onnxruntime says of a point, as fields of a witness."""
+        if self._runtime is None:
+            return {"onnxruntime_confirms": None, "onnxruntime_reason": _NOT_ASKED}
+        confirms, reason = self._runtime.confirms(self._task, point)
+        by_default = self._runtime.confirms_by_default(self._task, point)
+        return {
+            "onnxruntime_confirms": confirms,
+            "onnxruntime_reason": reason,
+            "onnxruntime_default_confirms": by_default,
+        }
+
+    def replay(self, point: Point, *, ask: bool = True) -> Witness | None:
         """The witness at exactly this point, or None if it is outside the region or does not break the claim."""
         task = self._task
         if not contains(task, point):
@@ -72,7 +96,7 @@ class Replay:
         if decided is None:
             return None
         found, reference, candidate = decided
-        confirms, reason = self._runtime.confirms(task, point) if self._runtime else (None, "not asked for")
+        answers = self._answers(point) if ask else {"onnxruntime_confirms": None, "onnxruntime_reason": _NOT_ASKED}
         scores = _middles(reference)
         base = base_at(tuple(point), base_of(task), () if task.around is not None else task.observed)
         return Witness(
@@ -85,9 +109,7 @@ class Replay:
             candidate=_middles(candidate),
             confidence=(confidence := _confidence(task, scores, found)),
             statement=violation_in_words(task, found, confidence),
-            onnxruntime_confirms=confirms,
-            onnxruntime_reason=reason,
-            onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
+            **answers,
             moved=tuple(i for i, (x, b) in enumerate(zip(point, base.point, strict=True)) if x != b),
             base="centre" if task.around is None and base.row is None else "row",
             base_row=base.row,

@@ -195,7 +195,7 @@ class Runner:
             self.engine.solve,
             question,
             options,
-            confirm=replay.confirm,
+            confirm=partial(replay.confirm, ask=False),  # the witness is asked for in the end, once it is improved
             progress=_watching(task, recorder, monitor, stop),
             **self._kept_for_later(task, options, hints),
         )

@@ -39,46 +39,21 @@
 //!
 //! Since |t_j| <= (1 + U) s_j |a_j|, all of it is |a_j| times one number for each neuron, [`Relaxation::cost`]. Where a
 //! tile is no matrix, sums have as many products as one number is read by, and a row of it at least one. A product that
-//! underflows loses at most [`TINY`] times what it multiplies. A coefficient that leaves the range of binary64 makes
+//! underflows loses at most [`crate::numeric::round::TINY`] times what it multiplies. A coefficient that leaves the range of binary64 makes
 //! every later bound infinite or NaN, and such a bound is not used.
 
 use super::affine::Extent;
 use super::layer_state::LayerState;
 use super::phase::Bounds;
+use super::relaxation::{LANES, Relaxation, relax};
 use super::transformer::Transformer;
-use crate::curve::Curve;
 use crate::network::{Function, Pair, Step};
 use crate::numeric::kernels::{Accumulate, product};
-use crate::numeric::round::{TINY, U, gamma, inflate, sub_down};
+use crate::numeric::round::{gamma, inflate, sub_down};
 use crate::numeric::vectorised::vectorised;
-
-/// So many functionals at a time go through a step neuron by neuron.
-const LANES: usize = 8;
 
 /// The box: the ends of the range of every input.
 pub(super) type Input<'a> = (&'a [f64], &'a [f64]);
-
-/// What functionals of one network meet at a hidden step on their way down: the ranges of the values behind its
-/// function, the relaxation of the function, and what its affine part costs.
-#[derive(Debug, Clone, Default)]
-struct Relaxation {
-    /// The least value of every neuron behind the function.
-    least: Vec<f64>,
-    /// The largest one.
-    most: Vec<f64>,
-    /// The slope of the bound from above.
-    upper: Vec<f64>,
-    /// What the bound from above is at 0.
-    height: Vec<f64>,
-    /// The slope of the bound from below.
-    lower: Vec<f64>,
-    /// What the bound from below is at 0; of ReLU 0.
-    depth: Vec<f64>,
-    /// What rounding and uncertain weights cost per unit of a coefficient.
-    cost: Vec<f64>,
-    /// What underflow can cost a functional.
-    underflow: f64,
-}
 
 /// A workspace, which allocates nothing once the largest shapes have been seen.
 #[derive(Debug, Clone, Default)]
@@ -149,7 +124,7 @@ impl BackSubstitution {
         if self.relaxations.len() <= s {
             self.relaxations.resize_with(s + 1, Default::default);
         }
-        let entering = if s == 0 { pair.inputs() } else { layers[s - 1].possibly_nonzero().len() };
+        let entering = if s == 0 { pair.inputs() } else { layers[s - 1].entering() };
         let (before, now) = self.relaxations.split_at_mut(s);
         for side in Side::BOTH {
             let step = &side.steps(pair)[s];
@@ -229,20 +204,19 @@ impl Batch {
     fn begin(&mut self, step: &Step, err: &[f64], rounding: f64) {
         let Self { neurons, signs, coefficients, constant, cost, best, .. } = self;
         let chosen = || neurons.iter().zip(signs.iter());
-        coefficients.clear();
         constant.clear();
         cost.clear();
         best.clear();
         let tile = &step.terms[0].tile;
         if tile.index.is_some() {
+            coefficients.clear();
             coefficients.resize(tile.columns * neurons.len(), 0.0);
             for (q, (&i, sign)) in chosen().enumerate() {
                 tile.row(i, |j, at| coefficients[j * neurons.len() + q] = sign * tile.weight[at]);
             }
         } else {
-            for column in tile.weight.chunks_exact(step.rows) {
-                coefficients.extend(chosen().map(|(&i, sign)| sign * column[i]));
-            }
+            coefficients.resize(tile.columns * neurons.len(), 0.0);
+            pick(coefficients, &tile.weight, step.rows, neurons, signs);
         }
         constant.extend(chosen().map(|(&i, sign)| sign * step.bias[i]));
         cost.extend(neurons.iter().map(|&i| err[i] + rounding * step.bias[i].abs()));
@@ -296,85 +270,14 @@ impl Batch {
     }
 }
 
-impl Relaxation {
-    /// Sets it for a step of m rows. `share` is what part of an error radius a unit of a coefficient costs, `rounding` the
-    /// relative error of a term, and `sizes` the sum of the largest absolute values that enter.
-    fn set(
-        &mut self,
-        step: &Step,
-        (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
-        (share, rounding): (f64, f64),
-        sizes: f64,
-    ) {
-        let m = step.rows;
-        let Self { least, most, upper, height, lower, depth, cost, underflow } = self;
-        for v in [&mut *least, most, upper, height, lower, depth, cost] {
-            v.resize(m, 0.0);
-        }
-        let mut largest = 0.0;
-        for j in 0..m {
-            let (l, u) = (bounds.lower[j], bounds.upper[j]);
-            let of = Lines::of(&step.function, j, (l, u), transformer);
-            ((least[j], most[j]), (lower[j], depth[j]), (upper[j], height[j])) = (of.range, of.below, of.above);
-            let size = l.abs().max(u.abs());
-            largest += size;
-            let steep = of.below.0.abs().max(of.above.0.abs());
-            let shift = of.below.1.abs().max(of.above.1.abs());
-            let before = U * size + rounding * step.bias[j].abs() + share * extent.err[j];
-            // Nothing goes on to where both lines are level.
-            cost[j] = if steep == 0.0 { rounding * shift } else { steep.max(1.0) * before + rounding * shift };
-        }
-        // For each row a product with a slope, two that add to the constant, and those with its weights.
-        #[allow(clippy::cast_precision_loss)]
-        let rows = m as f64;
-        *underflow = TINY * (rows * sizes + largest + 2.0 * rows);
-    }
-}
-
-/// The range of one neuron behind its function, and the lines below and above that, each a slope and an intercept.
-struct Lines {
-    range: (f64, f64),
-    below: (f64, f64),
-    above: (f64, f64),
-}
-
-impl Lines {
-    /// Those of a row whose values before the function lie in [l, u].
-    fn of(function: &Function, row: usize, (l, u): (f64, f64), transformer: &Transformer) -> Self {
-        let slope = transformer.slope[row];
-        match function {
-            Function::Identity => Self { range: (l, u), below: (1.0, 0.0), above: (1.0, 0.0) },
-            Function::Relu => {
-                let height = 2.0 * transformer.fresh[row];
-                let steep = if slope > 0.5 { 1.0 } else { 0.0 };
-                let below = if height == 0.0 { slope } else { steep };
-                Self { range: (l.max(0.0), u.max(0.0)), below: (below, 0.0), above: (slope, height) }
-            }
-            Function::Curves(curves) => Self::of_curve(curves.of(row), (l, u), slope),
-        }
-    }
-
-    fn of_curve(curve: &Curve, (l, u): (f64, f64), slope: f64) -> Self {
-        let level = curve.offset(0.0, l, u);
-        let range = (level.low, level.high);
-        let middle = 0.5 * l + 0.5 * u;
-        let strip = if slope == 0.0 { level } else { curve.offset(slope, l, u) };
-        let (mut below, mut above) = ((slope, strip.low), (slope, strip.high));
-        for end in [curve.climb(l), curve.climb(u)] {
-            if !end.is_finite() || end == slope {
-                continue;
-            }
-            let offset = if end == 0.0 { level } else { curve.offset(end, l, u) };
-            let at = |(slope, cut): (f64, f64)| slope * middle + cut;
-            // A comparison with what is not a number fails, and the strip's line stays.
-            if at((end, offset.low)) > at(below) {
-                below = (end, offset.low);
-            }
-            if at((end, offset.high)) < at(above) {
-                above = (end, offset.high);
+vectorised! {
+    /// One column of `out` for every column of `matrix`, which has m rows: its entries on these rows, times the factors.
+    fn pick<'a>(out: &'a mut [f64], matrix: &'a [f64], m: usize, rows: &'a [usize], factors: &'a [f64]) {
+        for (out, column) in out.chunks_exact_mut(rows.len()).zip(matrix.chunks_exact(m)) {
+            for (o, (&i, factor)) in out.iter_mut().zip(rows.iter().zip(factors)) {
+                *o = factor * column[i];
             }
         }
-        Self { range, below, above }
     }
 }
 
@@ -407,39 +310,6 @@ vectorised! {
             }
             value[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);
             miss[from..].iter_mut().zip(off).for_each(|(v, off)| *v += off);
-        }
-    }
-}
-
-vectorised! {
-    /// Takes functionals from behind the function of a step to before it, and over the bias.
-    fn relax<'a>(
-        coefficients: &'a mut [f64],
-        constant: &'a mut [f64],
-        cost: &'a mut [f64],
-        relaxation: &'a Relaxation,
-        bias: &'a [f64],
-    ) {
-        let f = constant.len();
-        let Relaxation { upper, height, lower, depth, cost: unit, .. } = relaxation;
-        let m = bias.len();
-        let (upper, height, lower, depth, unit) = (&upper[..m], &height[..m], &lower[..m], &depth[..m], &unit[..m]);
-        for from in (0..f).step_by(LANES) {
-            let (mut sum, mut off) = ([0.0; LANES], [0.0; LANES]);
-            for (j, row) in coefficients.chunks_exact_mut(f).enumerate().take(m) {
-                let (upper, height, bias, unit) = (upper[j], height[j], bias[j], unit[j]);
-                let (lower, depth) = (lower[j], depth[j]);
-                for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
-                    let a = *entry;
-                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, depth) };
-                    let t = a * slope;
-                    *entry = t;
-                    sum[q] += t * bias + a * shift;
-                    off[q] += a.abs() * unit;
-                }
-            }
-            constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);
-            cost[from..].iter_mut().zip(off).for_each(|(v, off)| *v += off);
         }
     }
 }

@@ -55,11 +55,13 @@ pub struct LayerState {
     pub(super) after: Postactivation,
 }
 
-/// What enters later products: the forms behind the function on the k rows that may be nonzero, without the fresh
-/// generators, which become columns only there. Each list of fresh generators says at which column it begins.
+/// What enters later products: the forms behind the function on k rows, at least those that may be nonzero, without the
+/// fresh generators, which become columns only there. Each list of fresh generators says at which column it begins.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postactivation {
     /// The neurons that may be nonzero in either network, in order.
+    pub nonzero: Vec<usize>,
+    /// The neurons that enter later products, in order: those that may be nonzero, or all where nearly all may be.
     pub rows: Vec<usize>,
     /// `z1` on these rows.
     pub first: Columns,
@@ -164,7 +166,12 @@ impl LayerState {
     /// The neurons that may be nonzero behind the function in either network.
     #[must_use]
     pub fn possibly_nonzero(&self) -> &[usize] {
-        &self.after.rows
+        &self.after.nonzero
+    }
+
+    /// The number of neurons that enter later products.
+    pub(super) fn entering(&self) -> usize {
+        self.after.rows.len()
     }
 
     /// Bytes that the forms take, before and behind the function.

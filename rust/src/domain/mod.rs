@@ -48,6 +48,7 @@ pub mod preactivation;
 pub mod propagation;
 pub mod published_score;
 pub mod quantity;
+mod relaxation;
 pub mod relu;
 pub mod restricted_pair;
 pub mod sensitivity;

@@ -56,3 +56,9 @@ impl PossiblyActive {
         8 * self.words.len() + 32
     }
 }
+
+/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
+/// known to be zero.
+pub(super) fn worth_leaving_out(rows: usize, m: usize) -> bool {
+    8 * rows >= m
+}

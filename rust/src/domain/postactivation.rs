@@ -1,5 +1,6 @@
-//! The forms of a step behind its function, on the rows that may be nonzero. Fresh generators become columns only in
-//! later products.
+//! The forms of a step behind its function, on the rows that may be nonzero, or on all where few are 0: picking rows of
+//! forms and columns of matrices costs more than products with some zeros. Fresh generators become columns only in later
+//! products.
 //!
 //! The transformers ([`super::transformer`]) say what becomes of each neuron; here they are applied to whole forms, column by
 //! column.
@@ -9,6 +10,7 @@ use super::affine::Extent;
 use super::columns::Columns;
 use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::{Phase, reduce};
+use super::possibly_active::worth_leaving_out;
 use super::transformer::{self, Transformer, propagate_error};
 use crate::network::Function;
 use crate::numeric::kernels::scale_rows;
@@ -43,9 +45,15 @@ impl LayerState {
             }
         }
         let (phase1, phase2, after) = (&self.transformer1.phase, &self.transformer2.phase, &mut self.after);
+        let (m, inactive) = (phase1.len(), |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive);
+        after.nonzero.clear();
+        after.nonzero.extend((0..m).filter(|&i| !inactive(i)));
         after.rows.clear();
-        let inactive = |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive;
-        after.rows.extend((0..phase1.len()).filter(|&i| !inactive(i)));
+        if domain == AbstractDomain::Reduced && !worth_leaving_out(m - after.nonzero.len(), m) {
+            after.rows.extend(0..m);
+        } else {
+            after.rows.extend_from_slice(&after.nonzero);
+        }
         (after.from1, after.from2) = (generators.columns1(), generators.columns2());
         let Postactivation { rows, first, second, fresh1, fresh2, extent1, extent2, factors, .. } = after;
         apply((first, fresh1, extent1), &self.z1, &self.transformer1, &self.extent1, rows, factors);

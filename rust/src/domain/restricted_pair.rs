@@ -3,13 +3,15 @@
 //!
 //! Only chains of dense layers are restricted. A neuron that is inactive in both networks on a box is 0 in both, there
 //! and on every part of the box ([`super::possibly_active`]). Without its row in one layer and its column in the next,
-//! the networks and their difference have the same outputs there. Boxes that are bounded one after the other mostly
-//! have the same neurons, so the parts of the matrices are kept until a layer has other ones.
+//! the networks and their difference have the same outputs there. Some stay all the same, to fill registers. Boxes that
+//! are bounded one after the other mostly have the same neurons, so the parts of the matrices are kept until a layer has
+//! other ones.
 
-use super::possibly_active::PossiblyActive;
+use super::possibly_active::{PossiblyActive, worth_leaving_out};
 use super::propagation::Propagation;
 use crate::network::{Pair, Step, Tile, pair::Difference};
 use crate::numeric::kernels::{add_columns, gather};
+use smallvec::SmallVec;
 
 /// A pair, and its restriction to the last box.
 #[derive(Debug)]
@@ -60,6 +62,8 @@ impl<'a> RestrictedPair<'a> {
             if l + 1 == whole.depth() || !worth_leaving_out(width - self.list.len(), width) {
                 self.list.clear();
                 self.list.extend(0..width);
+            } else {
+                fill(&mut self.list, width);
             }
             let others = self.list != self.neurons[l];
             if others {
@@ -129,10 +133,26 @@ pub fn select(part: &mut Pair, whole: &Pair, neurons: &[&[usize]], (inputs, at):
     fix(&mut part.difference[0].bias, &difference.bias, &difference.terms[0].tile);
 }
 
-/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
-/// known to be zero.
-fn worth_leaving_out(rows: usize, m: usize) -> bool {
-    8 * rows >= m
+/// Vector registers hold at most so many numbers.
+const LANES: usize = 8;
+
+/// Adds other neurons of a layer of this width to a list of some in order, from the first one on, until vectors over the
+/// neurons fill registers: what is left over of a vector is computed number by number. Not where that would be all.
+fn fill(list: &mut Vec<usize>, width: usize) {
+    let listed = list.len();
+    let filled = listed.next_multiple_of(LANES);
+    if filled >= width {
+        return;
+    }
+    let mut at = 0;
+    let left_out = (0..width).filter(|&i| {
+        let found = list.get(at) == Some(&i);
+        at += usize::from(found);
+        !found
+    });
+    let added: SmallVec<[usize; LANES]> = left_out.take(filled - listed).collect();
+    list.extend_from_slice(&added);
+    list.sort_unstable();
 }
 
 /// Rows and columns of a matrix.
@@ -177,4 +197,24 @@ fn gather_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (us
 fn gather_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
     to.clear();
     to.extend(rows.iter().map(|&i| whole[i]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn lists_are_filled_to_whole_registers() {
+        for width in 0..40 {
+            for step in 1..9 {
+                let listed: Vec<usize> = (0..width).step_by(step).collect();
+                let mut filled = listed.clone();
+                fill(&mut filled, width);
+                assert!(filled.is_sorted_by(|a, b| a < b) && filled.iter().all(|&i| i < width));
+                assert!(listed.iter().all(|i| filled.contains(i)));
+                let whole = listed.len().next_multiple_of(8);
+                assert_eq!(filled.len(), if whole < width { whole } else { listed.len() });
+            }
+        }
+    }
 }

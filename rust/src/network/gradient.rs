@@ -23,8 +23,9 @@ struct Tape {
 }
 
 impl Tape {
+    /// Values at P points; slopes of functions other than ReLU, too, where derivatives are wanted.
     #[inline(always)]
-    fn forward(&mut self, steps: &[Step], x: &[f64], points: usize) {
+    fn forward(&mut self, steps: &[Step], x: &[f64], points: usize, derivable: bool) {
         self.values.resize(steps.len(), Vec::new());
         self.slopes.resize(steps.len(), Vec::new());
         self.inputs.clear();
@@ -44,7 +45,7 @@ impl Tape {
             }
             let slopes = &mut self.slopes[s];
             slopes.clear();
-            if let Some(curves) = step.function.curves() {
+            if let Some(curves) = step.function.curves().filter(|_| derivable) {
                 slopes.extend(value.iter().enumerate().map(|(i, v)| curves.of(i % step.rows).climb(*v)));
             }
             value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
@@ -100,9 +101,18 @@ pub struct Differentiator {
 impl Differentiator {
     /// Evaluates both networks at x (I x P); returns their outputs (O x P).
     pub fn at(&mut self, pair: &Pair, x: &[f64], points: usize) -> (&[f64], &[f64]) {
+        self.forward(pair, x, points, true)
+    }
+
+    /// The same for who wants no derivatives.
+    pub fn outputs(&mut self, pair: &Pair, x: &[f64], points: usize) -> (&[f64], &[f64]) {
+        self.forward(pair, x, points, false)
+    }
+
+    fn forward(&mut self, pair: &Pair, x: &[f64], points: usize, derivable: bool) -> (&[f64], &[f64]) {
         self.points = points;
         for (tape, steps) in [(&mut self.first, &pair.first), (&mut self.second, &pair.second)] {
-            vectorised::run(Forward(tape, steps, x, points));
+            vectorised::run(Forward(tape, steps, x, (points, derivable)));
             self.flops += flops(steps, points);
         }
         let last = pair.depth() - 1;
@@ -138,14 +148,15 @@ fn flops(steps: &[Step], points: usize) -> u64 {
     steps.iter().map(|step| 2 * (step.products() * points) as u64).sum()
 }
 
-struct Forward<'a>(&'a mut Tape, &'a [Step], &'a [f64], usize);
+struct Forward<'a>(&'a mut Tape, &'a [Step], &'a [f64], (usize, bool));
 
 impl vectorised::Task for Forward<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.0.forward(self.1, self.2, self.3);
+        let (points, derivable) = self.3;
+        self.0.forward(self.1, self.2, points, derivable);
     }
 }
 

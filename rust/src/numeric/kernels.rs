@@ -260,12 +260,24 @@ vectorised! {
 
 /// Copies the listed rows of the listed columns of a column-major matrix with m rows; `None` stands for all rows.
 pub fn gather(packed: &mut Vec<f64>, matrix: &[f64], m: usize, rows: Option<&[usize]>, columns: &[usize]) {
-    packed.clear();
-    for &j in columns {
-        let column = &matrix[j * m..(j + 1) * m];
-        match rows {
-            None => packed.extend_from_slice(column),
-            Some(rows) => packed.extend(rows.iter().map(|&i| column[i])),
+    let Some(rows) = rows else {
+        packed.clear();
+        for &j in columns {
+            packed.extend_from_slice(&matrix[j * m..(j + 1) * m]);
+        }
+        return;
+    };
+    packed.resize(rows.len() * columns.len(), 0.0);
+    if !rows.is_empty() {
+        gather_rows(packed, matrix, m, rows, columns);
+    }
+}
+
+vectorised! {
+    fn gather_rows<'a>(packed: &'a mut [f64], matrix: &'a [f64], m: usize, rows: &'a [usize], columns: &'a [usize]) {
+        for (out, &j) in packed.chunks_exact_mut(rows.len()).zip(columns) {
+            let column = &matrix[j * m..(j + 1) * m];
+            out.iter_mut().zip(rows).for_each(|(o, &i)| *o = column[i]);
         }
     }
 }

@@ -13,8 +13,9 @@ use super::solution::{Progress, Solution};
 use crate::domain::{AbstractDomain, Propagation, factors};
 use crate::error::{Error, Kind};
 use crate::lp;
-use crate::network::eval::{Evaluation, Evaluator};
+use crate::network::gradient::Differentiator;
 use crate::search::{self, Host, Region};
+use ndarray::Axis;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -278,19 +279,24 @@ pub fn question(
 
 type Outputs<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
+/// So many points are evaluated at once.
+const POINTS: usize = 64;
+
 /// Both networks at inputs (N, I) in binary64.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn evaluate<'py>(py: Python<'py>, pair: &Pair, inputs: PyReadonlyArray2<'py, f64>) -> PyResult<Outputs<'py>> {
     let inputs = inputs.as_array();
     crate::error::same_size("columns of inputs", inputs.ncols(), pair.0.inputs()).map_err(|e| python_error(&e))?;
-    let (mut evaluator, mut result) = (Evaluator::default(), Evaluation::default());
+    let mut networks = Differentiator::default();
     let shape = [inputs.nrows(), pair.0.outputs()];
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for row in inputs.rows() {
-        evaluator.at(&pair.0, &row.to_vec(), &mut result);
-        first.extend_from_slice(&result.first);
-        second.extend_from_slice(&result.second);
+    let (mut first, mut second, mut points) = (Vec::new(), Vec::new(), Vec::new());
+    for rows in inputs.axis_chunks_iter(Axis(0), POINTS) {
+        points.clear();
+        points.extend(rows.rows().into_iter().flat_map(|row| row.into_iter().copied()));
+        let (f, g) = networks.outputs(&pair.0, &points, rows.nrows());
+        first.extend_from_slice(f);
+        second.extend_from_slice(g);
     }
     Ok((PyArray1::from_vec(py, first).reshape(shape)?, PyArray1::from_vec(py, second).reshape(shape)?))
 }

@@ -112,9 +112,15 @@ def test_what_the_default_settings_rewrite_is_said_beside(tmp_path: Path) -> Non
 def test_both_ways_alike_are_one_sentence(tmp_path: Path) -> None:
     net = write(tmp_path / "a.onnx", (1, 2))
     other = write(tmp_path / "b.onnx", (1, 2), [[1.0, -2.0], [0.5, 8.0]])
-    witness = Replay(task(net, other, Epsilon(1)), RuntimeReplay()).replay((Fraction(0), Fraction(1)))
+    replay, point = Replay(task(net, other, Epsilon(1)), RuntimeReplay()), (Fraction(0), Fraction(1))
+    witness = replay.replay(point)
     assert witness is not None
     assert (witness.onnxruntime_confirms, witness.onnxruntime_default_confirms) == (True, True)
+    later = replay.confirm(np.array([0.0, 1.0]), ask=False)
+    assert later is not None
+    assert later.onnxruntime_confirms is None
+    assert replay.asked(later) == replay.asked(witness) == witness
+    assert Replay(task(net, other, Epsilon(1))).asked(later) == later
     assert runtime_said(witness).plain == "onnxruntime agrees on the original files"
 
 

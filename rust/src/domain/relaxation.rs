@@ -1,0 +1,202 @@
+//! What functionals of one network meet at a hidden step on their way down ([`super::back_substitution`], which says why
+//! it is sound): the ranges of the values behind the function, the lines above and below it, and what the affine part
+//! costs, row by row.
+
+use super::affine::Extent;
+use super::phase::Bounds;
+use super::transformer::Transformer;
+use crate::curve::Curve;
+use crate::network::{Function, Step};
+use crate::numeric::kernels::absolute_sum;
+use crate::numeric::round::{TINY, U};
+use crate::numeric::vectorised::vectorised;
+
+/// So many functionals at a time go through a step neuron by neuron.
+pub(super) const LANES: usize = 8;
+
+/// What functionals of one network meet at a hidden step on their way down: the ranges of the values behind its
+/// function, the relaxation of the function, and what its affine part costs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Relaxation {
+    /// The least value of every neuron behind the function.
+    pub least: Vec<f64>,
+    /// The largest one.
+    pub most: Vec<f64>,
+    /// The slope of the bound from above.
+    upper: Vec<f64>,
+    /// What the bound from above is at 0.
+    height: Vec<f64>,
+    /// The slope of the bound from below.
+    lower: Vec<f64>,
+    /// What the bound from below is at 0; of ReLU 0.
+    depth: Vec<f64>,
+    /// What rounding and uncertain weights cost per unit of a coefficient.
+    cost: Vec<f64>,
+    /// What underflow can cost a functional.
+    pub underflow: f64,
+}
+
+impl Relaxation {
+    /// Sets it for a step of m rows. `share` is what part of an error radius a unit of a coefficient costs, `rounding` the
+    /// relative error of a term, and `sizes` the sum of the largest absolute values that enter.
+    pub fn set(
+        &mut self,
+        step: &Step,
+        (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
+        (share, rounding): (f64, f64),
+        sizes: f64,
+    ) {
+        let m = step.rows;
+        let Self { least, most, upper, height, lower, depth, cost, .. } = &mut *self;
+        for v in [least, most, upper, height, lower, depth, cost] {
+            v.resize(m, 0.0);
+        }
+        let rates = (share, rounding);
+        if step.function.is_relu() {
+            set_relu(self, transformer, bounds, (&step.bias, &extent.err), rates);
+        } else {
+            self.set_each(step, (bounds, extent, transformer), rates);
+        }
+        let largest = absolute_sum(&bounds.lower) + absolute_sum(&bounds.upper);
+        // For each row a product with a slope, two that add to the constant, and those with its weights.
+        #[allow(clippy::cast_precision_loss)]
+        let rows = m as f64;
+        self.underflow = TINY * (rows * sizes + largest + 2.0 * rows);
+    }
+
+    /// Sets the ranges, lines and costs row by row.
+    fn set_each(
+        &mut self,
+        step: &Step,
+        (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
+        (share, rounding): (f64, f64),
+    ) {
+        for j in 0..step.rows {
+            let (l, u) = (bounds.lower[j], bounds.upper[j]);
+            let of = Lines::of(&step.function, j, (l, u), transformer);
+            (self.least[j], self.most[j]) = of.range;
+            (self.lower[j], self.depth[j]) = of.below;
+            (self.upper[j], self.height[j]) = of.above;
+            let before = U * l.abs().max(u.abs()) + rounding * step.bias[j].abs() + share * extent.err[j];
+            self.cost[j] = of.cost(before, rounding);
+        }
+    }
+}
+
+/// The range of one neuron behind its function, and the lines below and above that, each a slope and an intercept.
+struct Lines {
+    range: (f64, f64),
+    below: (f64, f64),
+    above: (f64, f64),
+}
+
+impl Lines {
+    /// What a unit of a coefficient costs, where so much is lost `before` the function and `rounding` is the relative
+    /// error of a term. Nothing goes on to where both lines are level.
+    #[inline(always)]
+    fn cost(&self, before: f64, rounding: f64) -> f64 {
+        let steep = self.below.0.abs().max(self.above.0.abs());
+        let shift = rounding * self.below.1.abs().max(self.above.1.abs());
+        if steep == 0.0 { shift } else { steep.max(1.0) * before + shift }
+    }
+
+    /// Those of ReLU on [l, u], with the slope and the fresh generator of the zonotope's transformer.
+    #[inline(always)]
+    fn of_relu((l, u): (f64, f64), slope: f64, fresh: f64) -> Self {
+        let height = 2.0 * fresh;
+        let steep = if slope > 0.5 { 1.0 } else { 0.0 };
+        let below = if height == 0.0 { slope } else { steep };
+        Self { range: (l.max(0.0), u.max(0.0)), below: (below, 0.0), above: (slope, height) }
+    }
+
+    /// Those of a row whose values before the function lie in [l, u].
+    fn of(function: &Function, row: usize, (l, u): (f64, f64), transformer: &Transformer) -> Self {
+        let slope = transformer.slope[row];
+        match function {
+            Function::Identity => Self { range: (l, u), below: (1.0, 0.0), above: (1.0, 0.0) },
+            Function::Relu => Self::of_relu((l, u), slope, transformer.fresh[row]),
+            Function::Curves(curves) => Self::of_curve(curves.of(row), (l, u), slope),
+        }
+    }
+
+    fn of_curve(curve: &Curve, (l, u): (f64, f64), slope: f64) -> Self {
+        let level = curve.offset(0.0, l, u);
+        let range = (level.low, level.high);
+        let middle = 0.5 * l + 0.5 * u;
+        let strip = if slope == 0.0 { level } else { curve.offset(slope, l, u) };
+        let (mut below, mut above) = ((slope, strip.low), (slope, strip.high));
+        for end in [curve.climb(l), curve.climb(u)] {
+            if !end.is_finite() || end == slope {
+                continue;
+            }
+            let offset = if end == 0.0 { level } else { curve.offset(end, l, u) };
+            let at = |(slope, cut): (f64, f64)| slope * middle + cut;
+            // A comparison with what is not a number fails, and the strip's line stays.
+            if at((end, offset.low)) > at(below) {
+                below = (end, offset.low);
+            }
+            if at((end, offset.high)) < at(above) {
+                above = (end, offset.high);
+            }
+        }
+        Self { range, below, above }
+    }
+}
+
+vectorised! {
+    /// See [`Relaxation::set_each`], of ReLU. `rows` are the biases and the error radii.
+    fn set_relu<'a>(
+        relaxation: &'a mut Relaxation,
+        transformer: &'a Transformer,
+        bounds: &'a Bounds,
+        rows: (&'a [f64], &'a [f64]),
+        rates: (f64, f64),
+    ) {
+        let Relaxation { least, most, upper, height, lower, depth, cost, .. } = relaxation;
+        let m = least.len();
+        let [least, most, upper] = [least, most, upper].map(|v| &mut v[..m]);
+        let [height, lower, depth, cost] = [height, lower, depth, cost].map(|v| &mut v[..m]);
+        let [from, to, bias] = [&bounds.lower[..m], &bounds.upper[..m], &rows.0[..m]];
+        let [err, slope, fresh] = [&rows.1[..m], &transformer.slope[..m], &transformer.fresh[..m]];
+        for j in 0..m {
+            let (l, u) = (from[j], to[j]);
+            let of = Lines::of_relu((l, u), slope[j], fresh[j]);
+            ((least[j], most[j]), (lower[j], depth[j]), (upper[j], height[j])) = (of.range, of.below, of.above);
+            let before = U * l.abs().max(u.abs()) + rates.1 * bias[j].abs() + rates.0 * err[j];
+            cost[j] = of.cost(before, rates.1);
+        }
+    }
+}
+
+vectorised! {
+    /// Takes functionals from behind the function of a step to before it, and over the bias.
+    pub fn relax<'a>(
+        coefficients: &'a mut [f64],
+        constant: &'a mut [f64],
+        cost: &'a mut [f64],
+        relaxation: &'a Relaxation,
+        bias: &'a [f64],
+    ) {
+        let f = constant.len();
+        let Relaxation { upper, height, lower, depth, cost: unit, .. } = relaxation;
+        let m = bias.len();
+        let (upper, height, lower, depth, unit) = (&upper[..m], &height[..m], &lower[..m], &depth[..m], &unit[..m]);
+        for from in (0..f).step_by(LANES) {
+            let (mut sum, mut off) = ([0.0; LANES], [0.0; LANES]);
+            for (j, row) in coefficients.chunks_exact_mut(f).enumerate().take(m) {
+                let (upper, height, bias, unit) = (upper[j], height[j], bias[j], unit[j]);
+                let (lower, depth) = (lower[j], depth[j]);
+                for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
+                    let a = *entry;
+                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, depth) };
+                    let t = a * slope;
+                    *entry = t;
+                    sum[q] += t * bias + a * shift;
+                    off[q] += a.abs() * unit;
+                }
+            }
+            constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);
+            cost[from..].iter_mut().zip(off).for_each(|(v, off)| *v += off);
+        }
+    }
+}
