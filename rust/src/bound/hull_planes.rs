@@ -161,7 +161,8 @@ impl Planes {
         }
         of_open.resize(first.lanes, 0.0);
         self.open.append(&mut of_open);
-        (self.fixed_constant.push(constant), self.constant.push(above));
+        self.fixed_constant.push(constant);
+        self.constant.push(above);
         let mut highest = above;
         for (i, width) in first.width.iter().enumerate() {
             let (mut fixed, mut average) = (0.0, 0.0);
