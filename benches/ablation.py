@@ -35,6 +35,7 @@ ALL_OFF = frozenset(
         "selected",
         "root_bounds",
         "alone",
+        "hulls",
         "attack",
         "link",
         "entropy",
@@ -73,14 +74,17 @@ def rows() -> Iterator[Row]:
     yield Row(
         "+ contraction",
         "shared",
-        frozenset({"singles", "stable_left_out", "selected", "alone", "attack", "link", "entropy", "phases"}),
+        frozenset({"singles", "stable_left_out", "selected", "alone", "hulls", "attack", "link", "entropy", "phases"}),
     )
-    of_bounds = frozenset({"selected", "alone", "attack", "link", "entropy", "phases"})
+    of_bounds = frozenset({"selected", "alone", "hulls", "attack", "link", "entropy", "phases"})
     yield Row("+ steps in singles", "shared", of_bounds | {"stable_left_out"})
     yield Row("+ stable neurons left out", "shared", of_bounds)
-    yield Row("+ selection", "shared", frozenset({"root_bounds", "alone", "attack", "link", "entropy", "phases"}))
-    yield Row("+ root bounds", "shared", frozenset({"alone", "attack", "link", "entropy", "phases"}))
-    yield Row("+ each network alone", "shared", frozenset({"attack", "link", "entropy", "phases"}))
+    yield Row(
+        "+ selection", "shared", frozenset({"root_bounds", "alone", "hulls", "attack", "link", "entropy", "phases"})
+    )
+    yield Row("+ root bounds", "shared", frozenset({"alone", "hulls", "attack", "link", "entropy", "phases"}))
+    yield Row("+ each network alone", "shared", frozenset({"hulls", "attack", "link", "entropy", "phases"}))
+    yield Row("+ hulls of first ReLUs", "shared", frozenset({"attack", "link", "entropy", "phases"}))
     yield Row("+ link", "shared", frozenset({"attack", "entropy", "phases"}))
     yield Row("+ exact softmax", "shared", frozenset({"attack", "phases"}))
     yield Row("+ neuron splits", "shared", frozenset({"attack"}))
@@ -95,6 +99,7 @@ def rows() -> Iterator[Row]:
         "selected": "selection",
         "root_bounds": "root bounds",
         "alone": "each network alone",
+        "hulls": "hulls of first ReLUs",
     }
     for switch, words in parts.items():
         yield Row(f"everything but {words}", without=frozenset({switch}))

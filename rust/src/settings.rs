@@ -44,6 +44,9 @@ macro_rules! with_settings {
             /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to
             /// compare.
             alone: bool = true,
+            /// Whether bounds of each network by itself use the hulls of the first ReLUs over the box; switched off only to
+            /// compare.
+            hulls: bool = true,
             /// Whether multipliers of backward bounds are sought in single precision, where magnitudes allow it; switched
             /// off only to compare. The bounds themselves are in f64 either way.
             singles: bool = true,

@@ -74,6 +74,7 @@ class Mode:
     stable_left_out: bool = True
     root_bounds: bool = True
     alone: bool = True
+    hulls: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -214,6 +215,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         no_zonotopes=one(0.05),
         styled=channel in THROUGH_FILES and not in_float32 and one(0.8),
         seed=int(rng.integers(1 << 30)),
+        hulls=one(0.85),
     )
 
 

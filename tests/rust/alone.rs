@@ -10,7 +10,8 @@ use eqspec::network::Pair;
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
-const BUDGET: AloneBudget = AloneBudget { rounds: 6, steps: 6, rate: 0.07, gain: 0.97, work: u64::MAX, whole: false };
+const BUDGET: AloneBudget =
+    AloneBudget { rounds: 6, steps: 6, rate: 0.07, gain: 0.97, work: u64::MAX, whole: false, hulls: 6 };
 
 /// What is assumed of which network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -217,5 +218,5 @@ fn parts_cover_what_happens_in_one_network_and_none_is_closed_where_it_does() {
         Ok(())
     });
     let seen = seen.into_inner();
-    assert!(seen.alive > 300 && seen.halved > 200 && seen.excluded > 100 && seen.closed > 50, "{seen:?}");
+    assert!(seen.alive > 300 && seen.halved > 200 && seen.excluded > 80 && seen.closed > 50, "{seen:?}");
 }

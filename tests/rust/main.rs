@@ -26,6 +26,7 @@ mod exact;
 mod gradient;
 mod graphs;
 mod hinting;
+mod hulls;
 mod limits;
 mod line;
 mod programs;

@@ -12,7 +12,8 @@
 //! sign is open, step by step of the network, so that the relaxations of a step are as tight as the round made
 //! them before the next one is bounded. Wide networks need that: what a few neurons are worth is soon used up, and only
 //! all of them together begin the descent in which bounds tighten bounds until they contradict. Where rounds stop
-//! paying, the neurons that cost most are split ([`super::alone_parts`]). How deep rounds go is in [`super::reach`].
+//! paying, the neurons that cost most are split ([`super::alone_parts`]). How deep rounds go is in [`super::reach`], and
+//! with what bounds they begin in [`super::alone_root`].
 //!
 //! Sound as a contraction is: every bound holds for every input of the box at which the assumption holds, whatever the
 //! multipliers. Nothing of them is left when the assumption is not excluded.
@@ -42,6 +43,8 @@ pub struct AloneBudget {
     pub work: u64,
     /// Whether every round goes through all layers, from the first one upwards.
     pub whole: bool,
+    /// Planes for each functional from the hulls of the first step's ReLUs over the box ([`super::box_hull`]).
+    pub hulls: usize,
 }
 
 /// What became of an assumption.
@@ -134,7 +137,25 @@ impl Contractor<'_> {
         self.contract_alone(&mut bounds, &mut WarmStart::default(), assumption, budget, &stop)
     }
 
-    /// The same, which leaves the bounds that hold under the assumption. `target` has multipliers of the violation to begin
+    /// One bound of what an assumption about f1 says, without another bound of a neuron.
+    pub fn look_alone(
+        &mut self,
+        bounds: &IntermediateBounds,
+        assumption: &Assumption,
+        budget: AloneBudget,
+        stop: &impl Fn() -> bool,
+    ) -> Alone {
+        if assumption.speaks_of() != Some(Quantity::First) || self.log.is_some() {
+            return Alone::Open(f64::INFINITY);
+        }
+        self.backward.alone = true;
+        self.backward.set_bounds(bounds);
+        let found = self.bound_alone(&[Functional::Target], assumption, budget, &mut WarmStart::default(), stop);
+        self.backward.alone = false;
+        found
+    }
+
+    /// [`Self::exclude_alone`], which leaves the bounds that hold under the assumption. `target` has multipliers of the violation to begin
     /// with, if there are any, and those that were reached.
     pub(super) fn contract_alone(
         &mut self,
@@ -224,7 +245,7 @@ impl Contractor<'_> {
 
     /// Both ends of the neurons of a network in a layer whose sign is open, or, behind a function that bends everywhere,
     /// whose value is.
-    fn open_of(&self, bounds: &IntermediateBounds, network: Quantity, layer: usize) -> Vec<Functional> {
+    pub(super) fn open_of(&self, bounds: &IntermediateBounds, network: Quantity, layer: usize) -> Vec<Functional> {
         if self.pair.function(layer).is_identity() {
             return Vec::new();
         }
@@ -269,6 +290,7 @@ impl Contractor<'_> {
                 return Alone::Excluded;
             }
             current.drop_moments();
+            self.raise_by_hulls(place, assumption, &current, budget.hulls);
             if number == 0 && assumption.contradicted_by(self.best[0]) {
                 return Alone::Excluded;
             }

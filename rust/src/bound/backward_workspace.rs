@@ -40,6 +40,16 @@ pub(super) struct Totals {
     pub(super) err: Vec<f64>,
     /// The lower bounds found.
     pub(super) bounds: Vec<f64>,
+    /// The first three as they were above the first step's functions, where one network alone is looked at.
+    pub(super) above_first: AboveFirst,
+}
+
+/// What has accumulated above the first step's functions ([`super::box_hull`]).
+#[derive(Debug, Default)]
+pub(super) struct AboveFirst {
+    pub(super) constant: Vec<f64>,
+    pub(super) magnitude: Vec<f64>,
+    pub(super) err: Vec<f64>,
 }
 
 impl Totals {
@@ -48,6 +58,15 @@ impl Totals {
             v.clear();
             v.resize(count, 0.0);
         }
+        let above = &mut self.above_first;
+        [&mut above.constant, &mut above.magnitude, &mut above.err].into_iter().for_each(Vec::clear);
+    }
+
+    /// Keeps what has accumulated so far as what comes from above the first step.
+    pub(super) fn keep_above_first(&mut self) {
+        self.above_first.constant.clone_from(&self.constant);
+        self.above_first.magnitude.clone_from(&self.magnitude);
+        self.above_first.err.clone_from(&self.err);
     }
 }
 

@@ -43,6 +43,9 @@ impl<T: Real> Backward<'_, T> {
                 continue;
             };
             self.met[step] = true;
+            if BOUND && self.alone && step == 0 {
+                self.totals.keep_above_first();
+            }
             if step + 1 < depth {
                 match self.pair.function(step) {
                     Function::Relu | Function::Curves(_) => {

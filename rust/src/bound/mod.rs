@@ -14,7 +14,9 @@
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
+//! | `alone_root` | what all questions about one network by itself begin with | alpha-CROWN |
 //! | `alone`, `reach` | the same for one network of the pair by itself, and how deep its rounds go | INVPROP |
+//! | `box_hull`, `hull_planes` | bounds of one network by the hulls of the first ReLUs over the box of the inputs | the convex barrier, active sets |
 //! | `alone_parts` | splits at the signs of neurons of one network by itself | BaBSR, filtered smart branching |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
@@ -28,10 +30,12 @@
 
 mod alone;
 mod alone_parts;
+mod alone_root;
 mod ascent;
 pub mod assumption;
 pub mod backward;
 mod backward_workspace;
+mod box_hull;
 pub mod branching;
 pub mod constraints;
 pub mod contract;
@@ -39,6 +43,7 @@ pub mod contraction_log;
 mod descent;
 pub mod encoding;
 pub mod functional;
+mod hull_planes;
 mod improvement;
 pub mod intermediate;
 pub mod lines;

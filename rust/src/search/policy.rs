@@ -198,7 +198,8 @@ pub struct Policy {
     pub alone_part: AloneBudget,
     /// After so many parts a question is given up if it is expected to take more than so many.
     pub alone_parts: (u32, f64),
-    /// The most of the time that is left that may go into whole boxes, and into parts as well.
+    /// The most of the time that is left that may go into questions about one network, and the most of it where at
+    /// least half of them have their answer.
     pub alone_shares: (f64, f64),
     pub contraction: Contraction,
     pub attack: Attack,
@@ -220,10 +221,25 @@ pub const POLICY: Policy = Policy {
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
-    alone: AloneBudget { rounds: 60, steps: 20, rate: 0.05, gain: 0.99, work: 400_000_000_000, whole: false },
-    alone_part: AloneBudget { rounds: 4, steps: 12, rate: 0.03, gain: 0.97, work: 400_000_000_000, whole: true },
+    alone: AloneBudget {
+        rounds: 60,
+        steps: 20,
+        rate: 0.05,
+        gain: 0.99,
+        work: 400_000_000_000,
+        whole: false,
+        hulls: 15,
+    },
+    alone_part: AloneBudget {
+        rounds: 4,
+        steps: 12,
+        rate: 0.03,
+        gain: 0.97,
+        work: 400_000_000_000,
+        whole: true,
+        hulls: 15,
+    },
     alone_parts: (32, 4096.0),
-    alone_shares: (0.5, 0.8),
     contraction: Contraction { looks_ahead: 4, rounds_again: 2, rounds_taken_up: 4, short_taken_up: (3, 20) },
     attack: Attack {
         first_starts: 2,

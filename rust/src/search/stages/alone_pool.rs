@@ -8,8 +8,11 @@
 //! A question is answered only when no part of it is open: a part counts as open from the moment that it exists until it
 //! is excluded, or replaced by two that cover it, and a question that lost a part is never answered.
 
-use crate::bound::{AloneBudget, Assumption, Contractor, PartAlone, PartResult};
-use crate::domain::{IntermediateBounds, Quantity};
+use super::alone_known::Known;
+use super::alone_questions::{Question, budget, contractor, stops};
+use crate::bound::{Alone, Contractor, PartAlone, PartResult};
+use crate::domain::Quantity;
+use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
@@ -18,15 +21,6 @@ use std::time::Duration;
 
 /// How long a thread waits for a part before it looks whether it should stop.
 const PATIENCE: Duration = Duration::from_millis(20);
-
-/// An assumption about one network, and the obligations that are proved if it holds nowhere.
-pub(super) struct Question {
-    /// x for f1, y for f2.
-    pub(super) network: Quantity,
-    /// About f1 of that network paired with itself.
-    pub(super) assumption: Assumption,
-    pub(super) proves: Vec<usize>,
-}
 
 /// How far a question has got.
 struct Progress {
@@ -39,6 +33,17 @@ struct Progress {
     /// The bound of the whole box, by which questions are ordered.
     bound: f64,
     given_up: bool,
+}
+
+impl Progress {
+    /// A question of which one bound of the whole box says this.
+    fn of(found: Alone) -> Self {
+        let (open, bound) = match found {
+            Alone::Excluded => (0, f64::NEG_INFINITY),
+            Alone::Open(bound) => (1, bound),
+        };
+        Self { open, contracted: 0, closed: 1.0 - f64::from(u8::from(open > 0)), bound, given_up: false }
+    }
 }
 
 struct State {
@@ -68,40 +73,34 @@ impl Drop for Working<'_, '_> {
 }
 
 impl<'q> Pool<'q> {
-    /// All questions, each with its whole box; `bounds` are those of both networks, without an assumption.
-    pub(super) fn new(questions: &'q [Question], bounds: &IntermediateBounds) -> Self {
-        let known = [Quantity::First, Quantity::Second].map(|network| bounds.of_twins(network));
-        let whole = |(number, question): (usize, &Question)| {
-            (number, PartAlone::whole(known[usize::from(question.network != Quantity::First)].clone()))
-        };
-        let begun = || Progress { open: 1, contracted: 0, closed: 0.0, bound: f64::INFINITY, given_up: false };
-        let state = State {
-            progress: questions.iter().map(|_| begun()).collect(),
-            waiting: questions.iter().enumerate().map(whole).collect(),
-            working: 0,
-            flops: 0,
-        };
-        Self { questions, state: Mutex::new(state), changed: Condvar::new() }
+    /// All questions that are open, each with its whole box, the nearest to an answer first.
+    pub(super) fn new(questions: &'q [Question], known: &Known) -> Self {
+        let progress: Vec<Progress> = known.found.iter().map(|found| Progress::of(*found)).collect();
+        let mut order: Vec<usize> = (0..progress.len()).filter(|number| progress[*number].open > 0).collect();
+        order.sort_by(|a, b| progress[*a].bound.total_cmp(&progress[*b].bound));
+        let bounds = |number: usize| &known.bounds[usize::from(questions[number].network != Quantity::First)];
+        let waiting = order.into_iter().map(|number| (number, PartAlone::whole(bounds(number).clone()))).collect();
+        Self {
+            questions,
+            state: Mutex::new(State { progress, waiting, working: 0, flops: 0 }),
+            changed: Condvar::new(),
+        }
     }
 
-    /// The numbers of the questions whose assumptions hold nowhere, and the operations that it took to find them, by so
-    /// many threads.
-    pub(super) fn answers(self, context: &Context<'_>) -> (Vec<usize>, u64) {
-        let Ok(twins) = context.pair.twins() else { return (Vec::new(), 0) };
-        let left = context.shared.seconds_left();
+    /// The numbers of the questions whose assumptions hold nowhere, and the operations that it took to find them. `left`
+    /// are the seconds that there were when each network was first looked at.
+    pub(super) fn answers(self, context: &Context<'_>, twins: &[Pair; 2], left: f64) -> (Vec<usize>, u64) {
         let work = || {
             let mut contractors = [None, None];
             while let Some((number, part, _working)) = self.next(context, left) {
                 let question = &self.questions[number];
                 let which = usize::from(question.network != Quantity::First);
                 let before = arithmetic_is_ieee();
-                let contractor: &mut Contractor<'_> = contractors[which].get_or_insert_with(|| {
-                    let made = Contractor::new(&twins[which]).in_singles(context.settings.singles);
-                    made.leaving_out_stable(context.settings.stable_left_out)
-                });
-                let (depth, share) = (part.depth, budget(part.depth).1);
+                let contractor: &mut Contractor<'_> =
+                    contractors[which].get_or_insert_with(|| contractor(context, &twins[which]));
+                let (depth, share) = (part.depth, self.lock().share());
                 let stop = || stops(context, left, share);
-                let result = contractor.exclude_part(part, &question.assumption, budget(depth).0, stop);
+                let result = contractor.exclude_part(part, &question.assumption, budget(context, depth), stop);
                 let trusted = before && arithmetic_is_ieee();
                 let result = if trusted { result } else { PartResult::Stuck };
                 self.take(number, depth, result, context.settings.phases);
@@ -133,8 +132,7 @@ impl<'q> Pool<'q> {
         let mut state = self.lock();
         loop {
             if let Some(place) = state.best() {
-                let share = budget(state.waiting[place].1.depth).1;
-                if stops(context, left, share) {
+                if stops(context, left, state.share()) {
                     return None;
                 }
                 let (number, part) = state.waiting.remove(place);
@@ -162,7 +160,7 @@ impl<'q> Pool<'q> {
             PartResult::Open(_) if !splits => question.given_up = true,
             PartResult::Open(halves) => {
                 if depth == 0 {
-                    question.bound = halves[0].bound;
+                    question.bound = question.bound.min(halves[0].bound);
                 }
                 question.open += 1;
                 waiting.extend(halves.into_iter().map(|half| (number, half)));
@@ -184,6 +182,13 @@ impl<'q> Pool<'q> {
 }
 
 impl State {
+    /// The share of the time after which no part is contracted: most of it where most questions have their answer, for
+    /// then the others are what is left to decide.
+    fn share(&self) -> f64 {
+        let answered = self.progress.iter().filter(|question| question.open == 0 && !question.given_up).count();
+        if 2 * answered >= self.progress.len() { POLICY.alone_shares.1 } else { POLICY.alone_shares.0 }
+    }
+
     /// The place of the part that comes next: whole boxes first, in the order of the questions.
     fn best(&self) -> Option<usize> {
         if let Some(place) = self.waiting.iter().position(|(_, part)| part.depth == 0) {
@@ -194,21 +199,11 @@ impl State {
     }
 }
 
-/// What a part of this depth may take, and the share of the time after which none is contracted.
-fn budget(depth: i32) -> (AloneBudget, f64) {
-    if depth == 0 { (POLICY.alone, POLICY.alone_shares.0) } else { (POLICY.alone_part, POLICY.alone_shares.1) }
-}
-
-/// Whether the search stops, or so large a share of the time that there was is over.
-fn stops(context: &Context<'_>, left: f64, share: f64) -> bool {
-    context.shared.stopping() || context.shared.seconds_left() < (1.0 - share) * left
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Pool, Question};
+    use super::{Known, Pool, Question};
     use crate::bound::constraints::Constraints;
-    use crate::bound::{Assumption, PartAlone, PartResult};
+    use crate::bound::{Alone, Assumption, PartAlone, PartResult};
     use crate::domain::{IntermediateBounds, Quantity};
 
     fn question() -> Question {
@@ -235,7 +230,8 @@ mod tests {
     #[test]
     fn a_question_is_answered_when_every_part_is_excluded_and_never_when_one_was_lost() {
         let questions = [question(), question(), question(), question()];
-        let pool = Pool::new(&questions, &IntermediateBounds::default());
+        let open = Known { found: vec![Alone::Open(1.0); 4], ..Known::default() };
+        let pool = Pool::new(&questions, &open);
         assert_eq!(pool.answered(), Vec::<usize>::new());
         pool.take(0, 0, PartResult::Excluded, true);
         (1..4).for_each(|number| pool.take(number, 0, halves(1), true));

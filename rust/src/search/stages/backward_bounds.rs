@@ -6,6 +6,7 @@
 //! is found holds on every part of the box, since later stages start from the bounds of the last propagation. A record
 //! of a proof has no place for these bounds, so where one is kept the stage is left out.
 
+use super::alone_questions::bounds_again;
 use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
 use crate::domain::IntermediateBounds;
@@ -26,33 +27,50 @@ impl Stage for BackwardBounds {
         }
         workspace.enter(Activity::Contraction);
         let Workspace { context, propagation, contractor, .. } = workspace;
-        let Context { pair, shared, .. } = *context;
+        let shared = context.shared;
         let stop = || shared.stopping();
         let mut bounds = IntermediateBounds::of(propagation.layers(), &node.lower, &node.upper);
         let tightened = contractor.tighten(&mut bounds, stop).map_err(Failure::from);
-        match tightened.and_then(|()| propagation.propagate_within(pair, &bounds).map(drop)) {
-            Ok(()) => {}
-            Err(Failure::Contradiction) => {
-                workspace.statistics.stages.contraction += node.open.len() as u64;
-                return StageResult::Proved;
-            }
-            // Nothing is left of the first propagation, which the later stages need.
-            Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => {
-                workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
-                return StageResult::Halve;
-            }
-        }
-        if bounds.intersect(propagation.layers()).is_err() {
+        let patience = if bounds_again(workspace, node) { PATIENCE } else { usize::MAX };
+        propagate_again(workspace, node, bounds, (tightened, patience))
+    }
+}
+
+/// Where violations are bounded again with better bounds, the first time ends when so many of them in a row stay open: of
+/// two networks that agree because each of them is sure, ninety violations would be bounded in vain.
+const PATIENCE: usize = 3;
+
+/// Propagates the first box within bounds that were tightened, and bounds the violations that are open with what both
+/// found, until so many of them in a row stay open. `tightened` says what became of the bounds.
+pub(super) fn propagate_again(
+    workspace: &mut Workspace<'_>,
+    node: &mut Node,
+    mut bounds: IntermediateBounds,
+    (tightened, patience): (Result<(), Failure>, usize),
+) -> StageResult {
+    let Workspace { context, propagation, .. } = workspace;
+    match tightened.and_then(|()| propagation.propagate_within(context.pair, &bounds).map(drop)) {
+        Ok(()) => {}
+        Err(Failure::Contradiction) => {
             workspace.statistics.stages.contraction += node.open.len() as u64;
             return StageResult::Proved;
         }
-        workspace.enter(Activity::Rows);
-        if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
-            return StageResult::Proved;
+        // Nothing is left of the first propagation, which the later stages need.
+        Err(Failure::Overflow | Failure::TooLarge | Failure::Stopped) => {
+            workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
+            return StageResult::Halve;
         }
-        bound_violations(workspace, node, &bounds);
-        StageResult::of(node)
     }
+    if bounds.intersect(propagation.layers()).is_err() {
+        workspace.statistics.stages.contraction += node.open.len() as u64;
+        return StageResult::Proved;
+    }
+    workspace.enter(Activity::Rows);
+    if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
+        return StageResult::Proved;
+    }
+    bound_violations(workspace, node, &bounds, patience);
+    StageResult::of(node)
 }
 
 /// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded.
@@ -66,18 +84,21 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
         && !record.on()
 }
 
-/// Closes what backward bounds from the outputs exclude.
-pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds) {
+/// Closes what backward bounds from the outputs exclude, until so many violations in a row stay open.
+pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds, patience: usize) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();
+    let mut in_vain = 0;
     for o in node.open.clone().iter() {
-        if stop() {
+        if stop() || in_vain >= patience {
             break;
         }
         let Some(assumption) = context.violation(o) else { continue };
         let bound = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
+        in_vain += 1;
         if assumption.contradicted_by(-bound) {
+            in_vain = 0;
             statistics.stages.contraction += 1;
             node.open.close(o);
         }

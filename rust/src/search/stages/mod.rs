@@ -5,7 +5,9 @@
 //! and nothing else, as proved.
 
 mod alone;
+mod alone_known;
 mod alone_pool;
+mod alone_questions;
 mod backward_bounds;
 mod contraction;
 mod dual;
