@@ -121,9 +121,12 @@ def without_arrays(claim: Property) -> Property:
                 return replace(claim, outputs=tuple(int(operator.index(i)) for i in chosen))
             case Linear(candidate, reference, _, strict):
                 return replace(claim, candidate=tuple(candidate), reference=tuple(reference), strict=bool(strict))
+            case Epsilon() | Top1() | Margin() | Confidence() | NeverWraps() | NeverSaturates():
+                return claim
+            case _:
+                _refuse(claim)
     except TypeError as error:
         raise InputError(f"{claim!r}: {error}; outputs and coefficients are sequences of numbers") from None
-    return claim
 
 
 def validate(claim: Property, outputs: int) -> None:

@@ -12,7 +12,7 @@
 //! | `improvement`, `singles` | the steps of a batch, in f64 or in single precision; bounds are in f64 always | |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
-//! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
+//! | [`contract`], `contraction_budget` | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
 //! | `alone_root` | what all questions about one network by itself begin with | alpha-CROWN |
 //! | `alone`, `reach` | the same for one network of the pair by itself, and how deep its rounds go | INVPROP |
@@ -39,6 +39,7 @@ mod box_hull;
 pub mod branching;
 pub mod constraints;
 pub mod contract;
+mod contraction_budget;
 pub mod contraction_log;
 mod descent;
 pub mod encoding;

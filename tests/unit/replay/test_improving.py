@@ -204,7 +204,7 @@ def test_a_replay_that_denies_everything_keeps_the_first_witness() -> None:
     assert first is not None
 
     class Denies(Replay):
-        def replay(self, point: tuple[Fraction, ...]) -> Witness | None:
+        def replay(self, point: tuple[Fraction, ...], *, ask: bool = True) -> Witness | None:
             return None
 
     assert improve(asked, Denies(asked), first, 0.0) is first
