@@ -240,6 +240,7 @@ pub const POLICY: Policy = Policy {
         hulls: 15,
     },
     alone_parts: (32, 4096.0),
+    alone_shares: (0.8, 0.97),
     contraction: Contraction { looks_ahead: 4, rounds_again: 2, rounds_taken_up: 4, short_taken_up: (3, 20) },
     attack: Attack {
         first_starts: 2,
