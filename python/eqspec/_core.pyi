@@ -102,6 +102,7 @@ class Settings:
         selected: int = 32,  # so many bounds of neurons it begins with then; 0: all at once, only to compare
         root_bounds: bool = True,  # bound all neurons backwards on the first box of a graph or of so many inputs
         alone: bool = True,  # contract each network by itself first, on the first box of so many inputs
+        hulls: bool = True,  # by hulls of the first ReLUs over the box, too; off only to compare
         singles: bool = True,  # seek multipliers of backward bounds in single precision; off only to compare
         stable_left_out: bool = True,  # leave out stable neurons there; off only to compare
         attack: bool = True,  # look for counterexamples by attacks

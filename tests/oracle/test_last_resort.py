@@ -55,7 +55,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: Callable[[MixedProgram], 
 def test_a_solver_that_lies_proves_nothing(monkeypatch: pytest.MonkeyPatch, seed: int, share: Fraction) -> None:
     # Without any counterexample believed, boxes around the violation are split until the solver is asked.
     answering(monkeypatch, lambda _: (True, None))
-    monkeypatch.setattr(Replay, "confirm", lambda *_: False)
+    monkeypatch.setattr(Replay, "confirm", lambda *_, **__: False)
     result = run(asked(seed, share), milp=True, boxes=1500)
     assert result.verdict is Verdict.UNKNOWN
     assert result.rests_on_solver > 0

@@ -62,7 +62,7 @@ def undecided(asked: Task, **options: Any) -> Result:
 @pytest.fixture
 def nothing_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The networks differ by 1e-16 in truth, so that some input breaks the claim if it is looked for long enough."""
-    monkeypatch.setattr("eqspec.replay.replay.Replay.confirm", lambda self, candidate: None)
+    monkeypatch.setattr("eqspec.replay.replay.Replay.confirm", lambda self, candidate, **_: None)
 
 
 @pytest.mark.usefixtures("nothing_counts")
