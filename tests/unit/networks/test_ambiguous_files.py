@@ -188,6 +188,20 @@ def test_initialisers_that_are_listed_as_inputs_are_read_by_both(tmp_path: Path)
     assert values_at(audited(path), [Fraction(x) for x in (1, 2, 4)]) == [(Fraction(x),) * 2 for x in (0.5, 1, 2)]
 
 
+@pytest.mark.parametrize(("kind", "shape"), [(1, (3, 2)), (1, (1, 3, 3)), (1, ()), (11, (3, 3)), (1, ("n", 3))])
+def test_initialisers_that_are_listed_as_other_inputs(kind: int, shape: tuple[Any, ...], tmp_path: Path) -> None:
+    """onnxruntime refuses what does not fit; a size that is open fits."""
+    proto = linear()
+    (name,) = [tensor.name for tensor in proto.graph.initializer]
+    assert tuple(proto.graph.initializer[0].dims) == (3, 3)
+    proto.graph.input.append(helper.make_tensor_value_info(name, kind, shape))
+    if shape == ("n", 3):
+        assert np.array_equal(read_network(save(tmp_path, proto)).layers[0].weight, WEIGHT / 2)
+        return
+    with pytest.raises(NetworkError, match="another type or shape"):
+        read_network(save(tmp_path, proto))
+
+
 def test_one_opset_that_is_imported_twice_is_one(tmp_path: Path) -> None:
     proto = linear()
     proto.opset_import.append(helper.make_opsetid("ai.onnx", 17))

@@ -299,6 +299,7 @@ def test_what_fills_gaps_is_left_out_and_thresholds_are_steps(tmp_path: Path) ->
         (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "replaces the number 0"),
         (ml("Binarizer", ["float_input"], ["h"], threshold=0.5, other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0], other=1), "'other'"),
+        (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0, 2.0]), "1 offsets beside 2 scales"),
     ],
 )
 def test_steps_that_are_refused_by_their_name(step: onnx.NodeProto, words: str, tmp_path: Path) -> None:

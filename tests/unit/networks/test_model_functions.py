@@ -113,6 +113,13 @@ def test_an_attribute_twice_in_a_call_is_refused(tmp_path: Path) -> None:
         read_network(save(tmp_path, calling(asked, function("F", [leaky()], {"slope": 1.0}))))
 
 
+def test_a_function_of_a_domain_that_is_not_imported_is_refused(tmp_path: Path) -> None:
+    proto = calling(call("F"), function("F", [leaky()], {"slope": 1.0}))
+    del proto.opset_import[1:]
+    with pytest.raises(NetworkError, match="does not import"):
+        read_network(save(tmp_path, proto))
+
+
 def test_a_function_of_another_opset_is_read_where_both_define_its_operators_alike(tmp_path: Path) -> None:
     """Neg is the same in opsets 13 and 17; Softmax of opset 12 is over all axes behind the first."""
     alike = calling(call("F"), function("F", [node("Neg", ["a"], "b")], {}, opset=13))

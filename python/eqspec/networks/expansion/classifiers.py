@@ -89,6 +89,8 @@ def scaler(pieces: Pieces, node: NodeProto) -> None:
     offset, scale, output = numbers_of(given, "offset"), numbers_of(given, "scale"), node.output[0]
     if not offset.size or not scale.size:
         raise UnreadableError("no offset or no scale", AGAIN)
+    if offset.size != scale.size:
+        raise UnreadableError(f"{offset.size} offsets beside {scale.size} scales", AGAIN)
     moved = pieces.add(node, "Sub", [pieces.real(node, 0), pieces.constant(offset, output)])
     pieces.add(node, "Mul", [moved, pieces.constant(scale, output)], output)
 

@@ -105,8 +105,14 @@ def _with_defaults(path: str, model: ModelProto) -> ModelProto:
 
 
 def _check_calls(path: str, model: ModelProto) -> None:
-    """NetworkError where a call gives an attribute twice, of which one would be taken."""
+    """NetworkError where a call gives an attribute twice, of which one would be taken, or its domain is not there."""
     functions = {_key(function) for function in model.functions}
+    imported = {opset.domain for opset in model.opset_import}
+    for node in _all_nodes(model.graph.node):
+        if _key(node) in functions and node.domain not in imported:
+            message = f"it calls a function of {node.domain!r}, a domain that it does not import"
+            at = {"node": name_of(node), "operator": node.op_type}
+            raise NetworkError(path, message, fix="export the model again", **at)
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
         for node in _all_nodes(nodes):
             names = [a.name for a in node.attribute]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
 
@@ -89,11 +89,14 @@ def _check_makers(path: str, graph: GraphProto) -> None:
         raise NetworkError(
             path, f"the model lists one of its {len(graph.output)} outputs twice ({names})", fix=MAKER_FIX
         )
-    listed: set[str] = set()
+    listed, stored = set[str](), {tensor.name: tensor for tensor in graph.initializer}
     for value in graph.input:
         if value.name in listed:
             raise NetworkError(path, f"two inputs have the name {value.name!r}", fix=MAKER_FIX)
         listed.add(value.name)
+        if value.name in stored and not _fits(stored[value.name], value):
+            message = f"the initialiser {value.name!r} is listed as an input of another type or shape"
+            raise NetworkError(path, message, fix=MODEL_FIX)
         makers.setdefault(value.name, "the input")
     for node in graph.node:
         for name in filter(None, node.output):
@@ -105,6 +108,16 @@ def _check_makers(path: str, graph: GraphProto) -> None:
     _check_unclaimed(path, makers)
     for node in graph.node:
         _check_branches(path, node, ChainMap(makers))
+
+
+def _fits(tensor: TensorProto, value: ValueInfoProto) -> bool:
+    """Whether stored numbers are of a declared type and shape, as far as these are said."""
+    declared = value.type.tensor_type
+    if declared.elem_type not in (TensorProto.UNDEFINED, tensor.data_type):
+        return False
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    fits = len(sizes) == len(tensor.dims) and all(a in (None, b) for a, b in zip(sizes, tensor.dims, strict=True))
+    return fits or not declared.HasField("shape")
 
 
 def _check_branches(path: str, node: NodeProto, outside: ChainMap[str, str]) -> None:
