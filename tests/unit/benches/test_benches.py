@@ -200,9 +200,9 @@ def test_what_the_page_calls_today_is_a_line(benches: SimpleNamespace, root: Pat
     for family, threads, decided, queries, seconds, boxes in rows:
         wanted = (family, threads, queries, decided, boxes.replace(" ", ""))
         names = ("family", "threads", "queries", "decided", "boxes")
-        (line,) = [line for line in lines if tuple(line[name] for name in names) == wanted]
-        assert line["setting"].partition(";")[0] == "default"
-        assert float(line["seconds"]) == pytest.approx(float(seconds), abs=0.06)
+        runs = [line for line in lines if tuple(line[name] for name in names) == wanted]
+        assert all(line["setting"].partition(";")[0] == "default" for line in runs)
+        assert any(float(line["seconds"]) == pytest.approx(float(seconds), abs=0.06) for line in runs)
 
 
 def test_a_run_becomes_a_line(benches: SimpleNamespace, tmp_path: Path) -> None:
