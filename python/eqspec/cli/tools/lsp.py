@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import sys
-from functools import partial
+import threading
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -31,12 +32,34 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
     # The editor reads standard output; what anything else prints there goes to the log instead.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGINT, ExitCode.INTERRUPTED)):
-        signal.signal(number, partial(_leave, code))
+    _end_on_signals()
     serve(Runner(cache=cache), sys.stdin.buffer, answers)
     return ExitCode.AS_EXPECTED
 
 
-def _leave(code: ExitCode, *_: object) -> None:
-    """End at once: the thread that waits for the editor cannot be woken, and what the cache keeps is always whole."""
-    os._exit(int(code))
+_CODES = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGINT: ExitCode.INTERRUPTED}
+
+
+def _end_on_signals() -> None:
+    """End at once when a signal comes: what the cache keeps is always whole.
+
+    The main thread waits for the editor in a call of the system. A signal that comes just before that call wakes
+    nobody, so a thread of its own waits for what is written whenever one comes.
+    """
+    heard, written = socket.socketpair()
+    written.setblocking(False)
+    signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while number := heard.recv(1):
+            _leave(number[0])
+        written.close()
+
+    threading.Thread(target=wait, daemon=True).start()
+    for number in _CODES:
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, *_: object) -> None:
+    if number in _CODES:
+        os._exit(int(_CODES[signal.Signals(number)]))
