@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eqspec
-from eqspec.certificates import Auditor, Certifier
+from eqspec.certificates import Certifier
 from eqspec.errors import EqspecError, SpecError
 from eqspec.run.options import Options
 from hunt.ending_files import STEPS, File, Random, weights, write
@@ -195,7 +195,7 @@ def main() -> int:
     parser.add_argument("--certify", action="store_true", help="write a certificate of every verdict, which is audited")
     given = parser.parse_args()
     seen: Counter[str] = Counter()
-    with TemporaryDirectory(prefix="hunt-endings-") as name, Certifier(Path(name)) as certifier, Auditor():
+    with TemporaryDirectory(prefix="hunt-endings-") as name, Certifier(Path(name)) as certifier:
         for number in range(given.cases):
             seed = given.seed * 10**9 + number
             try:

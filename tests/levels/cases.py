@@ -18,7 +18,7 @@ from eqspec.networks.grids import Region
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
-from eqspec.replay.bases import Point
+from eqspec.replay.equations import Point
 from eqspec.replay.violation import violation
 from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.task import Task

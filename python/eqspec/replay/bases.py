@@ -9,19 +9,18 @@ numbers alone (`base_at`), so that it is the same whenever it is replayed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.network import Array
 from eqspec.replay.ascent import WORK, Region
+from eqspec.replay.equations import Point
 from eqspec.replay.excess import Excess
 from eqspec.tasks.observed import BaseRow, Observed
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 
-Point = tuple[Fraction, ...]
 _ROWS = 4
 """The most rows that features are moved from."""
 _LOOKED_AT = 64

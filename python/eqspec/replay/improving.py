@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from eqspec.networks.network import Array
 from eqspec.property import Containment
 from eqspec.replay.ascent import WORK, climb
-from eqspec.replay.bases import Base, Point, breaking_row, nearest_bases
+from eqspec.replay.bases import Base, breaking_row, nearest_bases
+from eqspec.replay.equations import Point
 from eqspec.replay.excess import Excess
 from eqspec.replay.replay import Replay, base_of, contains, nearest_floats
 from eqspec.replay.shrinking import LITTLE, forward, shrink

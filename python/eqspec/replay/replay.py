@@ -25,8 +25,8 @@ from eqspec.networks.containment import first_outside
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.property import Containment, NeverWraps
-from eqspec.replay.bases import Point, base_at
-from eqspec.replay.equations import Equation, equations_of, onto
+from eqspec.replay.bases import base_at
+from eqspec.replay.equations import Equation, Point, equations_of, onto
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
 from eqspec.replay.violation_in_words import violation_in_words

@@ -20,7 +20,7 @@ from eqspec.networks.grids import Analysis, Region
 from eqspec.networks.grids.casts import Leaving, corners, leaving
 from eqspec.networks.network import Network
 from eqspec.property import Containment, NeverWraps
-from eqspec.replay.bases import Point
+from eqspec.replay.equations import Point
 from eqspec.replay.excess import Excess
 from eqspec.replay.replay import Replay
 from eqspec.run.by_grids import region_of

@@ -53,7 +53,7 @@ def _end_on_signals() -> None:
     def wait() -> None:
         while number := heard.recv(1):
             _leave(number[0])
-        written.close()
+        written.close()  # named here, so that it stays open as long as this thread waits
 
     threading.Thread(target=wait, daemon=True).start()
     for number in _CODES:
