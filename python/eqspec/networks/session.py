@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import pair_saturation
 from eqspec.networks.network import Network, Port
 from eqspec.networks.readers import onnx_model
+from eqspec.networks.readers.onnx_ends import all_nodes
 
 _MOST_NUMBERS = 100_000_000
 """The most numbers of a repeated input; a file with a larger fixed batch is not run."""
@@ -214,14 +216,15 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
 
 
 def may_end_the_process(content: bytes) -> str | None:
-    """A node of a model, needed or not, at which some builds of onnxruntime end the process, in words.
+    """A node of a model, needed or not and at any depth, at which some builds of onnxruntime end the process, in words.
 
     Of onnxruntime 1.32: Unique along an axis divides by zero where there are no numbers, which is not always known
     before; functions by tables and QLinearConcat look for a zero point that is left out where there is nothing.
     """
     if not any(name in content for name in (b"Unique", *_TABLES, b"QLinearConcat")):
         return None
-    for node in onnx.load_model_from_string(content).graph.node:
+    model = onnx.load_model_from_string(content)
+    for node in all_nodes(chain(model.graph.node, *(function.node for function in model.functions))):
         if node.op_type == "Unique" and any(a.name == "axis" for a in node.attribute):
             return "a Unique along an axis"
         table = node.op_type.encode() in _TABLES and len(node.input) < 5

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from eqspec.networks import read_network
-from eqspec.networks.session import CannotRunError, Session
+from eqspec.networks.session import CannotRunError, Session, may_end_the_process
 from unit.networks.exported import FLOAT, several, value
 from unit.networks.models import node, save
 
@@ -53,3 +53,21 @@ def test_levels_without_a_zero_point(case: str, tmp_path: Path) -> None:
     assert network.evaluate(np.array([[0.0, 2.0]])).tolist() == [expected]
     with pytest.raises(CannotRunError, match=f"a {case} without a zero point, which may end the process"):
         Session(network)
+
+
+@pytest.mark.parametrize("place", ["branch", "function"])
+def test_nodes_inside_of_others(place: str) -> None:
+    """What may end the process is found at any depth."""
+    inner = node("Unique", ["none"], "u", axis=0)
+    if place == "branch":
+        branch = helper.make_graph([inner], "branch", [], [value("u", FLOAT, (0,))])
+        deeper = helper.make_node("If", ["c"], ["u"], then_branch=branch, else_branch=branch)
+        outer = helper.make_graph([deeper], "outer", [], [value("u", FLOAT, (0,))])
+        nodes, functions = [helper.make_node("If", ["c"], ["y"], then_branch=outer, else_branch=outer)], []
+    else:
+        imported = [helper.make_opsetid("", 17)]
+        nodes = [helper.make_node("Own", ["none"], ["y"], domain="own")]
+        functions = [helper.make_function("own", "Own", ["none"], ["u"], [inner], imported)]
+    graph = helper.make_graph(nodes, "graph", [value("c", FLOAT, (1,))], [value("y", FLOAT, (0,))])
+    model = helper.make_model(graph, functions=functions)
+    assert may_end_the_process(model.SerializeToString()) == "a Unique along an axis"

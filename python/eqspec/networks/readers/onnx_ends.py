@@ -15,7 +15,7 @@ an ONNX file should have them so, but runtimes sort them, and some exporters and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
@@ -182,6 +182,14 @@ def inner_graphs(node: NodeProto) -> list[GraphProto]:
     for attribute in node.attribute:
         found += [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
     return found
+
+
+def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """Nodes, and those of the graphs inside of them."""
+    for node in nodes:
+        yield node
+        for graph in inner_graphs(node):
+            yield from all_nodes(graph.node)
 
 
 def in_a_cycle(nodes: Sequence[NodeProto]) -> tuple[NodeProto, str] | None:

@@ -9,7 +9,7 @@ A function is known by its domain, its name and its overload; two may share the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from onnx import FunctionProto, ModelProto, NodeProto, inliner
@@ -18,7 +18,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers import onnx_names
 from eqspec.networks.readers.onnx_definition import definition
-from eqspec.networks.readers.onnx_ends import inner_graphs, names_read
+from eqspec.networks.readers.onnx_ends import all_nodes, inner_graphs, names_read
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 
 _MOST_NODES = 100_000
@@ -54,21 +54,13 @@ def _key(of: FunctionProto | NodeProto) -> Key:
     return of.domain, of.name if isinstance(of, FunctionProto) else of.op_type, of.overload
 
 
-def _all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """Nodes, and those of the graphs inside of them."""
-    for node in nodes:
-        yield node
-        for graph in inner_graphs(node):
-            yield from _all_nodes(graph.node)
-
-
 def _of_one_opset(model: ModelProto, opset: int) -> ModelProto:
     """The model whose functions ask for its own opset, where that defines all that they use as theirs does."""
     whole = ModelProto()
     whole.CopyFrom(model)
     for function in whole.functions:
         imported = [one for one in function.opset_import if not one.domain]
-        standard = {node.op_type for node in _all_nodes(function.node) if node.domain in STANDARD}
+        standard = {node.op_type for node in all_nodes(function.node) if node.domain in STANDARD}
         if len(imported) == 1 and all(_alike(operator, imported[0].version, opset) for operator in standard):
             imported[0].version = opset
     return whole
@@ -91,7 +83,7 @@ def _with_defaults(path: str, model: ModelProto) -> ModelProto:
     whole = ModelProto()
     whole.CopyFrom(model)
     for nodes in (whole.graph.node, *(function.node for function in whole.functions)):
-        for node in _all_nodes(nodes):
+        for node in all_nodes(nodes):
             if _key(node) not in defaults:
                 continue
             if any(a.ref_attr_name for a in node.attribute):
@@ -108,13 +100,13 @@ def _check_calls(path: str, model: ModelProto) -> None:
     """NetworkError where a call gives an attribute twice, of which one would be taken, or its domain is not there."""
     functions = {_key(function) for function in model.functions}
     imported = {opset.domain for opset in model.opset_import}
-    for node in _all_nodes(model.graph.node):
+    for node in all_nodes(model.graph.node):
         if _key(node) in functions and node.domain not in imported:
             message = f"it calls a function of {node.domain!r}, a domain that it does not import"
             at = {"node": name_of(node), "operator": node.op_type}
             raise NetworkError(path, message, fix="export the model again", **at)
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
-        for node in _all_nodes(nodes):
+        for node in all_nodes(nodes):
             names = [a.name for a in node.attribute]
             if _key(node) in functions and len(set(names)) < len(names):
                 at = {"node": name_of(node), "operator": node.op_type}
@@ -124,7 +116,7 @@ def _check_calls(path: str, model: ModelProto) -> None:
 def _check_none_left(path: str, model: ModelProto, made: ModelProto) -> None:
     """UnsupportedOperatorError where a function is still called: it is not the operator of that name."""
     functions = {_key(function) for function in model.functions}
-    for node in _all_nodes(made.graph.node):
+    for node in all_nodes(made.graph.node):
         if _key(node) in functions:
             message = (
                 f"operator {node.domain}.{node.op_type} is not supported: it is a function of the model for another"
@@ -137,8 +129,8 @@ def _check_none_left(path: str, model: ModelProto, made: ModelProto) -> None:
 def _check_bodies(path: str, model: ModelProto) -> None:
     """NetworkError where a function reads a value that is none of its own: in place it would read one of the model."""
     for function in model.functions:
-        own = {*function.input, *(name for node in _all_nodes(function.node) for name in node.output), ""}
-        for graph in (graph for node in _all_nodes(function.node) for graph in inner_graphs(node)):
+        own = {*function.input, *(name for node in all_nodes(function.node) for name in node.output), ""}
+        for graph in (graph for node in all_nodes(function.node) for graph in inner_graphs(node)):
             own.update(one.name for one in (*graph.input, *graph.initializer))
         for node in function.node:
             other = next((name for name in names_read(node) if name not in own), None)
@@ -165,7 +157,7 @@ def _check_size(path: str, model: ModelProto) -> None:
 
     def nodes(found: Sequence[NodeProto]) -> int:
         total = 0
-        for node in _all_nodes(found):
+        for node in all_nodes(found):
             total += size(_key(node)) if _key(node) in bodies else 1
             if total > _MOST_NODES:
                 message = f"with its functions in place the model has more than {_MOST_NODES} nodes"
