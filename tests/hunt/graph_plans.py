@@ -1,4 +1,4 @@
-"""Random small graphs as plans, evaluated exactly without any of eqspec, and partners that are derived from them.
+"""Random small graphs as plans, and partners that are derived from them (`graph_values` has what they compute).
 
 A plan is a list of blocks on images (channels, height, width); each reads earlier values by number, the input being
 number 0. Weights are dyadic with few bits, so that a file holds them as they are, and so does any of its styles.
@@ -7,8 +7,6 @@ number 0. Weights are dyadic with few bits, so that a file holds them as they ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +15,6 @@ from hunt import smooth
 
 Random = np.random.Generator
 Array = NDArray[np.float64]
-Exact = NDArray[Any]
-"""Of fractions."""
 FUNCTIONS = ("relu", "relu", "relu", "leaky", "prelu", "clip", "abs", "floor", "hard")
 SMOOTH = tuple(smooth.FUNCTIONS)
 LEVELS = ("levels",) * 8
@@ -64,7 +60,7 @@ class Plan:
 
     @property
     def exact(self) -> bool:
-        """Whether `evaluate` is exact; else it is off by less than `smooth.TOLERANCE`."""
+        """Whether its values are known exactly; else they are off by less than `smooth.TOLERANCE`."""
         return all(block.kind not in SMOOTH for block in self.blocks)
 
     @property
@@ -147,74 +143,6 @@ def _function(rng: Random, shape: tuple[int, ...], source: int, functions: tuple
     elif kind == "hard":
         arrays = {"line": np.array([float(rng.choice([0.25, 0.5])), float(rng.choice([0.5, 0.0]))])}
     return Block(kind, (source,), shape, arrays)
-
-
-def evaluate(plan: Plan, point: list[Fraction]) -> list[Fraction]:
-    """The outputs at a point, exactly (see `Plan.exact`), by the definition of every block."""
-    values: list[Exact] = [np.array(point, object).reshape(plan.shape)]
-    for block in plan.blocks:
-        values.append(_value(block, [values[i] for i in block.reads]))
-    return list(values[-1].ravel())
-
-
-def _value(block: Block, given: list[Exact]) -> Exact:
-    x, a = given[0], {name: _rational(array) for name, array in block.arrays.items()}
-    match block.kind:
-        case "conv":
-            return _convolved(block, x, a["weight"], a["bias"])
-        case "dense":
-            return np.asarray(a["weight"] @ x.ravel() + a["bias"])
-        case "norm":
-            return np.asarray(x * a["scale"][:, None, None] + a["shift"][:, None, None])
-        case "add":
-            return np.asarray(x + given[1])
-        case "subtract":
-            return np.asarray(x - given[1])
-        case "concat":
-            return np.concatenate(given)
-        case "maxpool" | "meanpool":
-            return _pooled(block, x)
-    zero = Fraction(0)
-    functions = {
-        "relu": lambda v, _: max(v, zero),
-        "leaky": lambda v, _: v if v > 0 else a["alpha"].item() * v,
-        "prelu": lambda v, c: v if v > 0 else a["slopes"][c] * v,
-        "clip": lambda v, _: min(max(v, a["ends"][0]), a["ends"][1]),
-        "levels": lambda v, _: min(max(round(v / a["scale"].item()), a["ends"][0]), a["ends"][1]) * a["scale"].item(),
-        "abs": lambda v, _: abs(v),
-        "floor": lambda v, c: max(v, a["least"][c]),
-        "hard": lambda v, _: min(max(a["line"][0] * v + a["line"][1], zero), Fraction(1)),
-    }
-    made = np.empty(x.shape, object)
-    for place in np.ndindex(x.shape):
-        if block.kind in SMOOTH:
-            made[place] = smooth.value(block.kind, x.item(place))
-        else:
-            made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
-    return made
-
-
-def _rational(array: Array) -> Exact:
-    return np.asarray(np.frompyfunc(Fraction, 1, 1)(np.asarray(array, object)), object)
-
-
-def _convolved(block: Block, x: Exact, weight: Exact, bias: Exact) -> Exact:
-    pad, kernel = block.pad, weight.shape[2]
-    wide = np.full((x.shape[0], x.shape[1] + 2 * pad, x.shape[2] + 2 * pad), Fraction(0), object)
-    wide[:, pad : pad + x.shape[1], pad : pad + x.shape[2]] = x
-    made = np.empty(block.shape, object)
-    for o, i, j in np.ndindex(block.shape):
-        part = wide[:, i * block.stride : i * block.stride + kernel, j * block.stride : j * block.stride + kernel]
-        made[o, i, j] = (weight[o] * part).sum() + bias[o]
-    return made
-
-
-def _pooled(block: Block, x: Exact) -> Exact:
-    made = np.empty(block.shape, object)
-    for c, i, j in np.ndindex(block.shape):
-        part = x[c, i * block.stride : i * block.stride + 2, j * block.stride : j * block.stride + 2].ravel()
-        made[c, i, j] = max(part) if block.kind == "maxpool" else part.sum() / len(part)
-    return made
 
 
 def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:

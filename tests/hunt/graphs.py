@@ -9,12 +9,18 @@ with the plans; a proof's certificate is audited.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,18 +28,24 @@ import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
 from eqspec.certificates.certifier import name_of
-from eqspec.networks import read_network
+from eqspec.networks import Network, agreement, read_network
+from eqspec.networks.readers import onnx_reader
 from eqspec.property import Epsilon, Property, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
+from hunt.auditor_here import AuditorHere
 from hunt.graph_files import write_graph
-from hunt.graph_plans import Plan, Random, changed, evaluate, random_plan
+from hunt.graph_plans import Plan, Random, changed, random_plan
+from hunt.graph_values import Values, evaluate
 from hunt.smooth import TOLERANCE
 from small_tasks import task
 
 EXACTLY = ("same", "folded", "permuted")
+BLOCK = 50
+WHOLE, ASKED, FEW = 64, 4, 4
+"""Every so many cases files are read and audited as commands do it, and onnxruntime is asked at twice so few points."""
 Point = list[Fraction]
 
 
@@ -60,10 +72,12 @@ def case_of(seed: int) -> Case:
     free = set(rng.permutation(plan.inputs)[: int(rng.integers(1, 5))].tolist())
     ends = [(c - radius, c + radius) if i in free else (c, c) for i, c in enumerate(centre)]
     lower, upper = map(list, zip(*ends, strict=True))
-    seen = [(evaluate(plan, p), evaluate(partner, p)) for p in points(rng, lower, upper)]
-    most = max(max(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in seen)
+    some = points(rng, lower, upper)
+    first = evaluate(plan, some)
+    second = first if partner is plan else evaluate(partner, some)
+    most = first.largest_difference(second)
     if plan.blocks[-1].shape[0] > 1 and rng.random() < 0.3:
-        room = Fraction(0) if plan.exact else TOLERANCE
+        room, seen = Fraction(0) if plan.exact else TOLERANCE, zip(first.fractions(), second.fractions(), strict=True)
         broken = any(_first(x, room) is not None and y[_first(x, room) or 0] < max(y) - room for x, y in seen)
         return Case(plan, partner, change, lower, upper, Top1(), False if broken else None)
     shares = [1 - Fraction(1, 2**30), Fraction(3, 4), Fraction(1), 1 + Fraction(1, 2**20), Fraction(2)]
@@ -79,17 +93,16 @@ def _first(scores: list[Fraction], room: Fraction) -> int | None:
     return best[0] if len(best) == 1 else None
 
 
-def points(rng: Random, lower: Point, upper: Point) -> Iterator[Point]:
-    """The middle of a box, some corners, and some points at random."""
-    yield [(a + b) / 2 for a, b in zip(lower, upper, strict=True)]
-    free = [i for i, (a, b) in enumerate(zip(lower, upper, strict=True)) if a < b]
-    for corner in product((0, 1), repeat=len(free)):
-        point = [*lower]
-        for i, side in zip(free, corner, strict=True):
-            point[i] = upper[i] if side else lower[i]
-        yield point
-    for _ in range(16):
-        yield [a + (b - a) * Fraction(int(rng.integers(0, 65)), 64) for a, b in zip(lower, upper, strict=True)]
+def points(rng: Random, lower: Point, upper: Point) -> Values:
+    """The middle of a box, its corners, and some points at random."""
+    ends = Values.of([lower, upper])
+    low, wide = ends.over[0], ends.over[1] - ends.over[0]
+    (free,) = wide.nonzero()
+    shares = np.zeros((1 + 2 ** len(free) + 16, len(lower)), np.int64)
+    shares[0] = 32
+    shares[1 : 1 + 2 ** len(free), free] = 64 * np.array([*product((0, 1), repeat=len(free))])
+    shares[-16:] = rng.integers(0, 65, (16, len(lower)))
+    return Values(64 * low + wide * shares, 64 * ends.denominator)
 
 
 @dataclass(frozen=True)
@@ -101,12 +114,19 @@ class Judgement:
 
 
 def judge(case: Case, seed: int, folder: Path, certifier: Certifier | None, auditor: Auditor | None) -> Judgement:
-    """Write both files, decide the task, and hold the answer against what is known."""
+    """Write both files, decide the task, and hold the answer against what is known.
+
+    With a certifier a certificate is written and audited; the auditor is another one, which audits it again.
+    """
     rng = np.random.default_rng([seed, 18])
     networks = []
     for name, plan in (("f", case.reference), ("g", case.candidate)):
         write_graph(folder / f"{name}.onnx", plan, rng)
-        networks.append(read_network(folder / f"{name}.onnx"))
+        networks.append(read(folder / f"{name}.onnx", points(rng, case.lower, case.upper), seed))
+        if misread(
+            networks[-1], plan, [ends[int(rng.integers(2))] for ends in zip(case.lower, case.upper, strict=True)]
+        ):
+            return Judgement(("wrong",), f"{name} is read as another function than its plan")
     made = task(networks[0], networks[1], case.claim, case.lower, case.upper, id=f"graph-{seed}")
     result = Runner(Options(timeout=20.0, threads=1, boxes=200, certifier=certifier)).run(made)
     traits = [result.verdict.value, f"pair {case.change}", f"holds {case.holds}"]
@@ -118,15 +138,36 @@ def judge(case: Case, seed: int, folder: Path, certifier: Certifier | None, audi
                 return Judgement((*traits, "wrong"), complaint)
         case _:
             pass
-    if certifier is not None and auditor is not None and result.verdict is not Verdict.UNKNOWN:
+    if certifier is not None and result.verdict is not Verdict.UNKNOWN:
         certificate = certifier.made.pop(name_of(made))
         if certificate.reason is not None:
             traits.append(f"no certificate: {certificate.reason[:60]}")
-        elif auditor.ask(certificate.path).refused is not None:
+        elif auditor is not None and auditor.ask(certificate.path).refused is not None:
             return Judgement((*traits, "wrong"), "its certificate is refused when it is audited again")
         else:
             traits.append("audited")
     return Judgement(tuple(traits))
+
+
+def read(path: Path, box: Values, seed: int) -> Network:
+    """A file as eqspec reads it. Small cases would go into asking onnxruntime at 200 points, so all of these are asked
+    for in some cases only, a few of the box and far out in more of them, and none in others: `misread` sees them all.
+    """
+    if seed % WHOLE == 0:
+        return read_network(path)
+    content = path.read_bytes()
+    network = onnx_reader.read(str(path), content)
+    if seed % ASKED == 0:
+        near = box.over[-FEW:].astype(np.float64) / box.denominator
+        agreement.Comparison(network, lambda: content).at(iter([np.concatenate([near, 8.0 * near[::-1] - 3.0])]))
+    return network
+
+
+def misread(network: Network, plan: Plan, point: Point) -> bool:
+    """Whether the steps that were read are another function at a point than the plan, exactly."""
+    room = Fraction(0) if plan.exact else TOLERANCE
+    (true,) = evaluate(plan, Values.of([point])).fractions()
+    return any(not a - room <= x <= b + room for x, (a, b) in zip(true, network.evaluate_exact(point), strict=True))
 
 
 def _witnessed(case: Case, result: Result) -> str | None:
@@ -136,7 +177,7 @@ def _witnessed(case: Case, result: Result) -> str | None:
     point = [Fraction(x) for x in result.witness.normalised]
     if any(not a <= x <= b for a, x, b in zip(case.lower, point, case.upper, strict=True)):
         return "a witness outside of the region"
-    first, second = evaluate(case.reference, point), evaluate(case.candidate, point)
+    (first,), (second,) = (evaluate(plan, Values.of([point])).fractions() for plan in (case.reference, case.candidate))
     if isinstance(case.claim, Epsilon):
         room = Fraction(0) if case.reference.exact else TOLERANCE
         if max(abs(a - b) for a, b in zip(first, second, strict=True)) <= Fraction(case.claim.eps) - room:
@@ -146,30 +187,80 @@ def _witnessed(case: Case, result: Result) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class Desk:
+    """Where files are written, and who writes certificates and audits them again, if anybody."""
+
+    folder: Path
+    certifier: Certifier | None = None
+    here: Auditor | None = None
+    apart: Auditor | None = None
+    """In a process of its own."""
+
+
+@cache
+def desk(certify: bool) -> Desk:
+    """One for all cases of a process, which from then on looks for cycles seldom, and not among what was imported."""
+    gc.freeze()
+    gc.set_threshold(200_000)
+    folder = TemporaryDirectory(prefix="hunt-graphs-")
+    atexit.register(folder.cleanup)
+    path = Path(folder.name)
+    if not certify:
+        return Desk(path)
+    here, apart = AuditorHere(), Auditor()
+    certifier = Certifier(path, here)
+    for one in (certifier, apart):
+        atexit.register(one.__exit__, None, None, None)
+    return Desk(path, certifier, here, apart)
+
+
+def block(first: int, cases: int, certify: bool) -> tuple[Counter[str], list[str]]:
+    """What was seen of so many cases from a seed on, and what is wrong."""
+    seen, wrong, used = Counter[str](), list[str](), desk(certify)
+    for seed in range(first, first + cases):
+        try:
+            case = case_of(seed)
+            auditor = used.apart if seed % WHOLE == 0 else used.here if seed % ASKED == 0 else None
+            found = judge(case, seed, used.folder, used.certifier, auditor)
+            told = f"{found.complaint}: {case.claim}"
+        except Exception as error:  # nothing that a user could have done wrong
+            found, told = Judgement(("wrong",), "raised"), f"{type(error).__name__}: {error}"
+        seen.update(found.traits)
+        if found.complaint is not None:
+            wrong.append(f"seed {seed}: {told}")
+    return seen, wrong
+
+
+def blocks(first: int, cases: int, certify: bool, jobs: int) -> Iterator[tuple[int, Counter[str], list[str]]]:
+    """The blocks of a hunt by so many processes, as they are done: how many cases, and what was seen of them."""
+    parts = [(first + begin, min(BLOCK, cases - begin), certify) for begin in range(0, cases, BLOCK)]
+    if jobs == 1:
+        yield from ((part[1], *block(*part)) for part in parts)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        given = {pool.submit(block, *part): part for part in parts}
+        for done in as_completed(given):
+            begin, size, _ = given[done]
+            try:
+                yield (size, *done.result())
+            except BrokenProcessPool:
+                yield size, Counter(wrong=1), [f"seeds {begin} to {begin + size - 1}: not done, as a process died"]
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m hunt.graphs", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--certify", action="store_true", help="write and audit a certificate of every verdict")
     given = parser.parse_args()
-    seen: Counter[str] = Counter()
-    with TemporaryDirectory(prefix="hunt-graphs-") as name:
-        folder = Path(name)
-        with Certifier(folder) as certifier, Auditor() as auditor:
-            for number in range(given.cases):
-                seed = given.seed * 10**9 + number
-                if number % 100 == 0:
-                    print(f"{number} of {given.cases} cases, {seen['wrong']} wrong", flush=True)
-                case = case_of(seed)
-                desk = (certifier, auditor) if given.certify else (None, None)
-                try:
-                    found = judge(case, seed, folder, *desk)
-                except Exception as error:  # nothing that a user could have done wrong
-                    found = Judgement(("wrong",), f"{type(error).__name__}: {error}")
-                seen.update(found.traits)
-                if found.complaint is not None:
-                    print(f"seed {seed}: {found.complaint}: {case.claim}", flush=True)
+    seen, done = Counter[str](), 0
+    for cases, traits, wrong in blocks(given.seed * 10**9, given.cases, given.certify, given.jobs):
+        done += cases
+        seen.update(traits)
+        print(*wrong, f"{done} of {given.cases} cases, {seen['wrong']} wrong", sep="\n", flush=True)
     for trait, times in sorted(seen.items()):
         print(f"{times:9d}  {trait}")
     return 1 if seen["wrong"] else 0

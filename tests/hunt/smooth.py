@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import mpmath
 
 DIGITS = 60
+BITS = 180
 TOLERANCE = Fraction(1, 10**45)
 """How far a value may be off, and with room to spare what is made of values."""
 
@@ -40,6 +42,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 def value(kind: str, x: Fraction) -> Fraction:
     """f(x), off by less than 1e-50 where |f(x)| <= 1e9."""
-    found = FUNCTIONS[kind](_OF.mpf(x.numerator) / _OF.mpf(x.denominator))
-    scaled = _OF.nint(_OF.ldexp(found, 180))
-    return Fraction(int(scaled), 2**180)
+    return Fraction(fixed(kind, x.numerator, x.denominator), 1 << BITS)
+
+
+@lru_cache(1 << 14)  # partners share their first blocks
+def fixed(kind: str, over: int, under: int) -> int:
+    """f(over / under) as a multiple of 2^-BITS, the nearest one to it or a neighbour."""
+    return int(_OF.nint(_OF.ldexp(FUNCTIONS[kind](_OF.mpf(over) / under), BITS)))

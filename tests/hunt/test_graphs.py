@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,13 @@ import pytest
 
 from eqspec.certificates import Auditor, Certifier
 from eqspec.networks import read_network
+from eqspec.tasks.verdict import Verdict
 from hunt import graphs
+from hunt.graph_definitions import by_definition
 from hunt.graph_files import by_onnxruntime, write_graph
-from hunt.graph_plans import Plan, changed, evaluate, folded, permuted, random_plan
-from hunt.graphs import EXACTLY, case_of, judge, points
+from hunt.graph_plans import Block, Plan, changed, folded, permuted, random_plan
+from hunt.graph_values import Values, evaluate
+from hunt.graphs import EXACTLY, blocks, case_of, judge, points
 from hunt.smooth import TOLERANCE
 
 SEEDS = range(60)
@@ -22,6 +26,27 @@ SEEDS = range(60)
 
 def some_points(plan: Plan, rng: np.random.Generator) -> list[list[Fraction]]:
     return [[Fraction(int(n), 16) for n in rng.integers(-48, 49, plan.inputs)] for _ in range(3)]
+
+
+@pytest.mark.part(40)
+@pytest.mark.parametrize("seed", range(120))
+def test_values_of_all_points_at_once_are_those_by_definition(seed: int) -> None:
+    """Also of points whose denominators are no powers of two, and so large that no int64 holds what comes of them."""
+    rng = np.random.default_rng([seed, 6])
+    plan, _ = changed(random_plan(rng), rng)
+    denominator = [16, 30, 10**20 + 39][seed % 3]
+    given = [[int(n) * (denominator // 16) for n in rng.integers(-48, 49, plan.inputs)] for _ in range(3)]
+    several = [[Fraction(n, denominator) for n in point] for point in given]
+    assert evaluate(plan, Values.of(several)).fractions() == [by_definition(plan, point) for point in several]
+
+
+def test_integers_turn_into_larger_ones_before_they_wrap() -> None:
+    """Through ten layers of large weights, of which each result alone would still be an int64."""
+    plan = random_plan(np.random.default_rng(8))
+    weight = np.full((plan.inputs, plan.inputs), 2.0**11)
+    blocks = [Block("dense", (n,), (plan.inputs,), {"weight": weight, "bias": weight[0]}) for n in range(10)]
+    deep, point = Plan((plan.inputs,), tuple(blocks)), [Fraction(3, 7)] * plan.inputs
+    assert evaluate(deep, Values.of([point])).fractions() == [by_definition(deep, point)]
 
 
 @pytest.mark.part(25)
@@ -34,7 +59,7 @@ def test_a_file_is_read_as_its_plan(seed: int, tmp_path: Path) -> None:
     network, several = read_network(path), some_points(plan, rng)
     arrays = [np.array([float(x) for x in point]).reshape(1, *plan.shape) for point in several]
     for point, other in zip(several, by_onnxruntime(path, arrays), strict=True):
-        exact = evaluate(plan, point)
+        exact = by_definition(plan, point)
         for value, (low, high) in zip(exact, network.evaluate_exact(point), strict=True):
             room = 0 if plan.exact else TOLERANCE
             assert low - room <= value <= high + room
@@ -50,8 +75,8 @@ def test_partners_that_are_the_same_function_are(make: object) -> None:
         rng = np.random.default_rng([seed, 4])
         plan = random_plan(rng)
         partner: Plan = make(plan, rng)  # type: ignore[operator]
-        for point in some_points(plan, rng):
-            assert evaluate(plan, point) == evaluate(partner, point), seed
+        several = Values.of(some_points(plan, rng))
+        assert evaluate(plan, several).largest_difference(evaluate(partner, several)) == 0, seed
         different += any(
             not np.array_equal(a.arrays[name], b.arrays[name])
             for a, b in zip(plan.blocks, partner.blocks, strict=True)
@@ -68,7 +93,8 @@ def test_other_partners_mostly_are_another_function() -> None:
         partner, kind = changed(plan, rng)
         if kind in EXACTLY:
             continue
-        kinds[kind] += any(evaluate(plan, p) != evaluate(partner, p) for p in some_points(plan, rng))
+        several = Values.of(some_points(plan, rng))
+        kinds[kind] += evaluate(plan, several).largest_difference(evaluate(partner, several)) > 0
     assert min(kinds.values()) > 5, kinds
 
 
@@ -76,7 +102,11 @@ def test_cases_hold_and_break() -> None:
     cases = [case_of(seed) for seed in range(60)]
     assert {case.holds for case in cases} == {True, False, None}
     for case in cases:
-        assert all(len(p) == case.reference.inputs for p in points(np.random.default_rng(0), case.lower, case.upper))
+        some = points(np.random.default_rng(0), case.lower, case.upper).fractions()
+        assert all(a <= x <= b for p in some for a, x, b in zip(case.lower, p, case.upper, strict=True))
+        assert [*case.lower] in some
+        assert [*case.upper] in some
+        assert len({*map(tuple, some)}) >= 4
 
 
 @pytest.fixture(scope="module")
@@ -101,4 +131,14 @@ def test_a_wrong_verdict_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Where both files are the same network, what a point breaks comes out as proved."""
     case = next(case for case in map(case_of, range(60)) if case.holds is False)
     monkeypatch.setattr(graphs, "write_graph", lambda path, _, rng: write_graph(path, case.reference, rng))
+    assert judge(case, 1, tmp_path, None, None).complaint == "g is read as another function than its plan"
+    monkeypatch.setattr(graphs, "misread", lambda *_: False)
     assert judge(case, 1, tmp_path, None, None).complaint == "proved although a point breaks it"
+
+
+@pytest.mark.whole
+def test_blocks_by_several_processes_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "BLOCK", 3)
+    counted = [sum((seen for _, seen, _ in blocks(5, 8, False, jobs)), Counter[str]()) for jobs in (1, 2)]
+    assert counted[0] == counted[1]
+    assert sum(counted[0][verdict.value] for verdict in Verdict) == 8
