@@ -91,6 +91,7 @@ def test_sizes_of_one_name_are_one_size_and_fixed_ones_stay() -> None:
     two = {"ids": ("batch", "n"), "mask": ("batch", "n")}
     assert with_sizes("f", two, (8,)) == {"ids": ("batch", 4), "mask": ("batch", 4)}
     assert with_sizes("f", two, {"ids": (1, 3)}) == {"ids": (1, 3), "mask": (1, 3)}
+    assert with_sizes("f", two, {"ids": (1, 3), "z": (9,)}, {"z"}) == {"ids": (1, 3), "mask": (1, 3)}
     with pytest.raises(OpenSizesError):
         with_sizes("f", two, {"ids": (1, 3), "mask": (1, 4)})
     with pytest.raises(OpenSizesError):

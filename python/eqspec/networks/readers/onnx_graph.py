@@ -81,7 +81,8 @@ def load(
         onnx_model.check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
     declared = {v.name: shape_of(v) if v.type.tensor_type.HasField("shape") else None for v in given}
-    shapes = open_sizes.with_sizes(path, declared, input_shape)
+    unread = {value.name for value in graph.input} - declared.keys()
+    shapes = open_sizes.with_sizes(path, declared, input_shape, unread)
     _check_sizes(path, given, declared, shapes)
     inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes, shapes[value.name]) for value in given)
     fixed = tuple((one.name, open_sizes.concrete(one.shape)) for one in inputs) if shapes != declared else ()

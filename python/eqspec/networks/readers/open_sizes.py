@@ -9,7 +9,7 @@ the file fixes, and where two assignments are possible the file is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from operator import index
 from typing import Any, TypeAlias
@@ -25,8 +25,12 @@ InputShape: TypeAlias = Sequence[int] | Mapping[str, Sequence[int]] | Fixed
 """The shape of one sample without the batch, or of inputs by name with it."""
 
 
-def with_sizes(path: str, declared: Mapping[str, Declared | None], given: InputShape | None) -> dict[str, Declared]:
+def with_sizes(
+    path: str, declared: Mapping[str, Declared | None], given: InputShape | None, unread: Collection[str] = ()
+) -> dict[str, Declared]:
     """The shapes of all inputs (None: of any rank) with the sizes that are given for open ones.
+
+    Inputs that are `unread` may be given sizes, too; a file has them, and its output does not need them.
 
     At most the axis of the samples stays open. NetworkError where what is given does not fit the file.
     """
@@ -35,7 +39,8 @@ def with_sizes(path: str, declared: Mapping[str, Declared | None], given: InputS
     try:
         if isinstance(given, Mapping) or any(isinstance(one, tuple) for one in given):
             by_name: Any = dict(given)
-            return _by_name(path, declared, {str(name): tuple(map(index, shape)) for name, shape in by_name.items()})
+            shapes = {str(name): tuple(map(index, shape)) for name, shape in by_name.items() if name not in unread}
+            return _by_name(path, declared, shapes)
         sample = tuple(map(index, given))
     except (TypeError, ValueError) as error:
         raise NetworkError(path, f"input_shape = {given!r} is no shape ({error})", fix="give whole numbers") from error
