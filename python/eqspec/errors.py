@@ -144,6 +144,10 @@ class OutputChoiceError(NetworkError):
     """A file has several outputs of which none was chosen, or not the one that was."""
 
 
+class OpenSizesError(NetworkError):
+    """A file leaves sizes open beside that of the batch, and what is known of its inputs does not tell them."""
+
+
 class IntegerEndsError(NetworkError):
     """What the integers at the ends of a file stand for is not known, or makes no sense."""
 

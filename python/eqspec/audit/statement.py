@@ -71,7 +71,8 @@ def audited(
         given = "raw" if asked[role]["takes"] == "raw" else "normalised"
         softmax = "; it ends in a Softmax, and its outputs here are what goes into that" if file.softmax else ""
         output = "" if file.named is None else f", of its outputs {label(file.named)}"
-        said.append((role, f"{label(file.path, 500)}{output}, given {given} inputs{softmax}"))
+        sizes = "".join(f", its input {label(name)} as {list(shape)}" for name, shape in file.shapes)
+        said.append((role, f"{label(file.path, 500)}{output}{sizes}, given {given} inputs{softmax}"))
         said += [(role, text) for text in (*_ends(asked[role]), *file.said)]
         said.append(("sha256", asked[role]["sha256"]))
     if asked["reference"]["sha256"] == asked["candidate"]["sha256"]:

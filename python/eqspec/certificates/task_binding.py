@@ -200,6 +200,11 @@ def differences(found: Question, task: Task) -> list[str]:
         if found[role].get("output") != wanted[role].get("output")
     ]
     said += [
+        f"its {role} has inputs of shape {found[role].get('shapes')}, that of the spec {wanted[role].get('shapes')}"
+        for role in ("reference", "candidate")
+        if found[role].get("shapes") != wanted[role].get("shapes")
+    ]
+    said += [
         f"its {role} takes {found[role]['takes']} inputs, that of the spec {wanted[role]['takes']} ones"
         for role in ("reference", "candidate")
         if found[role]["takes"] != wanted[role]["takes"]

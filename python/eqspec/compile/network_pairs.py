@@ -28,6 +28,7 @@ from eqspec.errors import (
     IntegerEndsError,
     Label,
     NetworkError,
+    OpenSizesError,
     OutputChoiceError,
     UnsupportedOperatorError,
 )
@@ -61,10 +62,11 @@ from eqspec.tasks.score_meaning import ends_in_shares, ends_in_sigmoid, left_out
 
 Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[..., Network]
-"""Of a path; with `output` of one of its outputs, by name, with `dequantised` of the real numbers at its ends."""
-Function: TypeAlias = tuple[Path, str | None, Dequantised | None]
-"""A file, the output that is chosen of it, if one is, and what its integers stand for; of a network without a file,
-what tells it from others.
+"""Of a path; with `output` of one of its outputs, by name, with `dequantised` of the real numbers at its ends, with
+`input_shape` of sizes that it leaves open."""
+Function: TypeAlias = tuple[Path, str | None, Dequantised | None, tuple[int, ...] | None]
+"""A file, the output that is chosen of it, if one is, what its integers stand for, and the shape of one sample, if the
+file leaves it open; of a network without a file, what tells it from others.
 """
 _MOST_BOXES = 4
 """The most boxes on which a network is compared with onnxruntime."""
@@ -260,7 +262,7 @@ class Networks:
     def _derive(self, instance: Instance) -> Network:
         reference, precision, rows = self.derivation(instance)
         network = make(reference, precision, rows, instance.name, instance.place)
-        self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name, None
+        self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name, None, None
         return network
 
     def _load(self, instance: Instance) -> Network:
@@ -280,8 +282,8 @@ class Networks:
             path = locate(written, module.directory, module.source.name, declaration.path.span, is_network_folder)
             network = self._file(instance, path, written, chosen)
         else:
-            key = Path(f"{network.source}:{network.sha256}"), network.output_name, network.dequantised
-            self._functions[instance] = key
+            key = Path(f"{network.source}:{network.sha256}"), f"{network.output_name}{network.fixed or ''}"
+            self._functions[instance] = *key, network.dequantised, None
             if (network.dequantised is not None) != instance.dequantised:
                 message = f"the network that is given for '{binding.name}' is {_ends(network.dequantised)}"
                 hint = "declare it so, or give eqspec.as_network(model, dequantised=eqspec.Dequantised())"
@@ -314,22 +316,35 @@ class Networks:
         found = self._two_classes[network.identity]
         if found is None:
             return network
-        self._functions[instance] = Path(f"{found.source}:{found.sha256}"), found.output_name, None
+        self._functions[instance] = Path(f"{found.source}:{found.sha256}"), found.output_name, None, None
         return found
 
     def _file(self, instance: Instance, path: Path, written: str, chosen: str | None) -> Network:
         ends = self._integer_ends(instance)
-        self._functions[instance] = key = path.resolve(), chosen, ends
+        network, shape = self._read_once((path.resolve(), chosen, ends, None), path), None
+        if isinstance(network, OpenSizesError) and (shape := self._sample(instance)) is not None:
+            network = self._read_once((path.resolve(), chosen, ends, shape), path)
+        self._functions[instance] = path.resolve(), chosen, ends, shape
+        if isinstance(network, NetworkError):
+            raise Fault(_unreadable(network, written, instance.declaration))
+        return network
+
+    def _read_once(self, key: Function, path: Path) -> Network | NetworkError:
+        """What reading a file gives; a network, or what is wrong with it."""
         if key not in self._files:
-            named = {"output": chosen, "dequantised": ends}
+            named = dict(zip(("output", "dequantised", "input_shape"), key[1:], strict=True))
             try:
                 self._files[key] = self._read(path, **{name: said for name, said in named.items() if said is not None})
             except NetworkError as problem:
                 self._files[key] = problem
-        network = self._files[key]
-        if isinstance(network, NetworkError):
-            raise Fault(_unreadable(network, written, instance.declaration))
-        return network
+        return self._files[key]
+
+    def _sample(self, instance: Instance) -> tuple[int, ...] | None:
+        """The shape of one sample in the space of a network, or how many features that has."""
+        space = self.spec.spaces.get(instance.file.module.get("space", instance.declaration.space))
+        if space is None or space.features is None:
+            return None
+        return space.shape or (len(space.features),)
 
 
 def _ends(dequantised: Dequantised | None) -> str:

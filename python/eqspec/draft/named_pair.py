@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from re import sub
 
-from eqspec.errors import InputError, NoIntegerEndsError
+from eqspec.errors import InputError, NoIntegerEndsError, OpenSizesError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Dequantised, Network, both_of_two_classes, read_network
+from eqspec.networks.readers.open_sizes import InputShape
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,19 @@ def read_pair(
     outputs: tuple[str | None, str | None] = (None, None),
     *,
     dequantised: bool = False,
+    input_shape: InputShape | None = None,
 ) -> Pair:
     """Read both files, of several outputs those of these names; with `dequantised` those that take or give integers of
-    a quantiser as networks of the real numbers that these stand for.
+    a quantiser as networks of the real numbers that these stand for. `input_shape` is that of files which leave sizes
+    open; another one may have them fixed.
 
     NetworkError where one cannot be used, InputError where they do not fit together.
     """
+    files = tuple(zip((reference, candidate), outputs, strict=True))
     if not dequantised:
-        return paired(read_network(reference, output=outputs[0]), read_network(candidate, output=outputs[1]))
-    read = [_dequantised(file, output) for file, output in zip((reference, candidate), outputs, strict=True)]
+        first, second = (_sized(file, output, input_shape) for file, output in files)
+        return paired(first, second)
+    read = [_dequantised(file, output, input_shape) for file, output in files]
     if all(network.dequantised is None for network in read):
         raise InputError(f"neither {reference} nor {candidate} takes or gives integers: leave --dequantised out")
     return paired(*read)
@@ -62,11 +67,21 @@ def with_two_classes(pair: Pair) -> Pair:
     return pair if read[0] is pair.reference else replace(paired(*read), two_classes=True)
 
 
-def _dequantised(file: str, output: str | None) -> Network:
+def _sized(file: str, output: str | None, shape: InputShape | None, ends: Dequantised | None = None) -> Network:
+    """A file, with sizes of which it leaves some open."""
     try:
-        return read_network(file, output=output, dequantised=Dequantised())
+        return read_network(file, output=output, dequantised=ends)
+    except OpenSizesError:
+        if shape is None:
+            raise
+        return read_network(file, output=output, dequantised=ends, input_shape=shape)
+
+
+def _dequantised(file: str, output: str | None, shape: InputShape | None) -> Network:
+    try:
+        return _sized(file, output, shape, Dequantised())
     except NoIntegerEndsError:
-        return read_network(file, output=output)
+        return _sized(file, output, shape)
 
 
 def paired(first: Network, second: Network) -> Pair:

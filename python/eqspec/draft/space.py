@@ -75,7 +75,7 @@ def draft_space(pair: Pair, inputs: Inputs, folder: Path, *, sigma: bool) -> Dra
     """
     naming, features = _features(pair, inputs.data, folder)
     normaliser, normalise = _normalise(inputs, folder, sigma=sigma)
-    clauses: list[ast.SpaceClause] = [naming]
+    clauses: list[ast.SpaceClause] = [naming, *_open_sizes(pair, naming)]
     if normalise is not None:
         clauses.append(normalise)
     clauses.append(_outputs(pair, inputs.outputs))
@@ -133,12 +133,23 @@ def _features(pair: Pair, data: Data | None, folder: Path) -> tuple[ast.SpaceCla
         if ports is not None:
             return ast.Features(tuple(ast.Feature(ast.Name(name), None) for name in ports)), ports
         sizes = _shape(pair)
-        counted = ast.Shape(ast.ListOf(tuple(ast.Number(str(size)) for size in sizes)))
-        return counted, tuple(f"x{i}" for i in range(pair.inputs))
+        return _counted(sizes), tuple(f"x{i}" for i in range(pair.inputs))
     names = tuple(name for name, _ in data.names)
     if len(names) > MOST_LISTED:
         return ast.FeaturesFrom(ast.Text(path_from(folder, data.path)), columns_of(data)), names
     return ast.Features(tuple(ast.Feature(ast.Name(name), _unit(unit)) for name, unit in data.names)), names
+
+
+def _open_sizes(pair: Pair, naming: ast.SpaceClause) -> list[ast.SpaceClause]:
+    """The shape of one sample, where a file leaves sizes open and what names the inputs does not say it."""
+    if isinstance(naming, ast.Shape):
+        return []
+    found = next((network for network in (pair.reference, pair.candidate) if network.fixed), None)
+    return [] if found is None or len(found.ports) > 1 else [_counted(_shape(pair))]
+
+
+def _counted(sizes: tuple[int, ...]) -> ast.Shape:
+    return ast.Shape(ast.ListOf(tuple(ast.Number(str(size)) for size in sizes)))
 
 
 def _ports(pair: Pair) -> tuple[str, ...] | None:
@@ -155,7 +166,11 @@ def _ports(pair: Pair) -> tuple[str, ...] | None:
 
 
 def _shape(pair: Pair) -> tuple[int, ...]:
-    """The shape of one sample as the file of the reference declares it, or the bare count."""
+    """The shape of one sample as the file of the reference declares it, or one that leaves sizes open; or the count."""
+    open_sizes = next((network for network in (pair.reference, pair.candidate) if network.fixed), None)
+    if open_sizes is not None and len(open_sizes.fixed) == 1:
+        shape = open_sizes.fixed[0][1]
+        return shape[1:] if len(shape) > 1 and shape[0] == 1 else shape
     sizes = [size for size in pair.reference.input_shape if isinstance(size, int)]
     sizes = sizes[1:] if len(sizes) == len(pair.reference.input_shape) > 1 else sizes
     product = 1

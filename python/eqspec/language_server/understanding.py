@@ -27,7 +27,7 @@ _KEPT = 64
 """Networks that are kept in memory."""
 _NO_WEIGHTS = (".onnx", ".nnet", ".eqspec", ".csv", ".json", ".py", ".md", ".txt")
 _MOST_BESIDE = 1000
-_Key: TypeAlias = tuple[str, str | None, Dequantised | None]
+_Key: TypeAlias = tuple[str, str | None, Dequantised | None, tuple[int, ...] | None]
 _State: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
@@ -88,15 +88,21 @@ class ReadNetworks:
         self._lock = threading.Lock()
         self._known: dict[_Key, tuple[_State, Network | NetworkError]] = {}
 
-    def read(self, path: Path, output: str | None = None, dequantised: Dequantised | None = None) -> Network:
+    def read(
+        self,
+        path: Path,
+        output: str | None = None,
+        dequantised: Dequantised | None = None,
+        input_shape: tuple[int, ...] | None = None,
+    ) -> Network:
         """The network of a file. Raises NetworkError as `read_network`."""
-        key, state = (str(path), output, dequantised), _state(path)
+        key, state = (str(path), output, dequantised, input_shape), _state(path)
         with self._lock:
             known = self._known.get(key)
         if known is None or known[0] != state:
             found: Network | NetworkError
             try:
-                found = read_network(path, output=output, dequantised=dequantised)
+                found = read_network(path, output=output, dequantised=dequantised, input_shape=input_shape)
             except NetworkError as problem:
                 found = problem
             known = state, found
@@ -112,9 +118,15 @@ class ReadNetworks:
     def known(
         self, path: Path, output: str | None = None, dequantised: Dequantised | None = None
     ) -> Network | NetworkError | None:
-        """What reading a file gave, if it was read as it is now; nothing is read for it."""
+        """What reading a file gave, if it was read as it is now; nothing is read for it.
+
+        Of a file that leaves sizes open it is what was read last with a space that says them.
+        """
+        key = str(path), output, dequantised
         with self._lock:
-            known = self._known.get((str(path), output, dequantised))
+            found = [self._known[other] for other in self._known if other[:3] == key]
+        read = [one for one in found if isinstance(one[1], Network)]
+        known = next(iter([*read[::-1], *found]), None)
         return known[1] if known is not None and known[0] == _state(path) else None
 
 

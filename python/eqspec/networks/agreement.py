@@ -145,7 +145,7 @@ class Comparison:
             try:
                 network, content = self._network, self._content()
                 self._rounded = onnx_reader.read_rounded(
-                    network.source, content, self._precision, network.chosen, network.dequantised
+                    network.source, content, self._precision, network.chosen, network.dequantised, network.fixed or None
                 ).steps
             except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
                 self._rounded = ()

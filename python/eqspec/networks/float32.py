@@ -53,7 +53,9 @@ def _rounded(network: Network) -> Network:
 
 
 def _again(network: Network, content: bytes) -> Network:
-    rounded = onnx_reader.read(network.source, content, "float32", network.chosen, network.dequantised)
+    rounded = onnx_reader.read(
+        network.source, content, "float32", network.chosen, network.dequantised, network.fixed or None
+    )
     if rounded.sha256 != network.sha256:
         raise NetworkError(network.source, "the file has changed since it was read", fix="read it again")
     return replace(rounded, content=network.content)

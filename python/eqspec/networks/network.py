@@ -135,6 +135,7 @@ class Network:
     `in_pairs`: see `pair_saturation`, about products that some processors get wrong.
     `sigmoid_of` is the file of one output, a Sigmoid, that is read as two classes: its digest, and the name of the
     output if one was chosen. `sha256` is then that of the completed model.
+    `fixed` are the shapes of all inputs, where sizes were given that the file leaves open.
     `dequantised` says what integers at the ends of the file stand for, where the network is one of real numbers.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
@@ -165,11 +166,13 @@ class Network:
     inner_softmax: str | None = None
     dequantised: Dequantised | None = None
     sigmoid_of: tuple[str, str | None] | None = None
+    fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def identity(self) -> tuple[str, str]:
         """The digest of the file and what of it is read: where both are equal, so are the functions."""
-        return self.sha256, self.output_name if self.dequantised is None else f"{self.output_name} {self.dequantised!r}"
+        ends = "" if self.dequantised is None else f" {self.dequantised!r}"
+        return self.sha256, f"{self.output_name}{ends}{self.fixed or ''}"
 
     @classmethod
     def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:

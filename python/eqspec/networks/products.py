@@ -129,7 +129,8 @@ def tile(
         made = _composed(value.parts[0], index, weight)
         assert made is not None
         found = [made]
-    reading.count_products(sum(m.size * m.index.shape[2] for m in found))
+    held = sum(m.index.size + 2 * prod(m.weight.shape) for m in found)
+    reading.count_products(sum(m.size * m.index.shape[2] for m in found), held)
     bias = _bias(value, index, weight)
     in_order = mx.moved(bias, lambda a: (a.reshape(-1) if order is None else a.reshape(-1)[order]).reshape(shape))
     parts = tuple(

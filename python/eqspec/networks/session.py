@@ -107,7 +107,7 @@ class Session:
             if port.name not in found:
                 raise CannotRunError(f"{self._name} has no input {port.name!r} in onnxruntime")
             here = found.pop(port.name)
-            shape = self._single(here.shape, port.size)
+            shape = self._single(_with_sizes(here.shape, port.shape), port.size)
             fed.append(_Fed(port.name, slice(begin, begin + port.size), np.dtype(_TYPES[here.type]), shape))
             begin += port.size
         others = dict[str, NDArray[Any]]()
@@ -179,6 +179,13 @@ class Session:
             return np.asarray((given != 0).astype(np.float64))
         limits = np.iinfo(fed.kind)
         return np.clip(np.rint(given), max(limits.min, -(2.0**53)), min(limits.max, 2.0**53))
+
+
+def _with_sizes(shape: Sequence[int | str | None], read: Sequence[int | str]) -> Sequence[int | str | None]:
+    """The shape of an input in onnxruntime, with the sizes that it was read with in place of open ones."""
+    if len(shape) != len(read):
+        return shape if shape else list(read)
+    return [a if isinstance(a, int) and a > 0 else b for a, b in zip(shape, read, strict=True)]
 
 
 def _given(network: Network) -> str | bytes:

@@ -24,8 +24,12 @@ MAX_NEURONS = 4_000_000
 """The most neurons of a graph, which is read and attacked; where its zonotopes do not
 fit in the memory of the task, the core bounds it backwards."""
 
-MAX_PRODUCTS = 100_000_000
-"""The most products of one evaluation of a graph, which are the entries of its steps as sparse matrices."""
+MAX_PRODUCTS = 500_000_000
+"""The most products of one evaluation of a graph, which are the entries of its steps as sparse matrices. An exact
+evaluation of so many takes half a minute; bounds are computed of fewer (`run.attack_alone`)."""
+
+MAX_HELD = 300_000_000
+"""The most that tiles hold, in four bytes each: 1.2 GB. A place that is read is one of these, and a weight two."""
 
 
 @dataclass(eq=False)
@@ -65,6 +69,7 @@ class Reading:
     units: list[Units] = field(default_factory=list)
     neurons: int = 0
     products: int = 0
+    held: int = 0
     structured: bool = False
     asked: list[Any] = field(default_factory=list)
     """Values (`Affine`) of which a graph asks whether they are numbers."""
@@ -96,16 +101,28 @@ class Reading:
             message = f"the network has {neurons} neurons up to here; networks of up to {MAX_NEURONS} are read"
             raise TooLargeError(message)
 
-    def count_products(self, products: int) -> None:
-        """More products, of a tile. TooLargeError where they are too many."""
+    def count_products(self, products: int, held: int | None = None) -> None:
+        """More products, of a tile that holds so much. TooLargeError where they are too many."""
         self.structured = True
-        self.check_products(products)
+        self.check_products(products, held)
         self.products += products
+        self.held += 3 * products if held is None else held
         self.count_neurons(0)
 
-    def check_products(self, products: int) -> None:
-        """Whether so many more products are too many, before anything of them is formed: TooLargeError."""
-        total = self.products + products
+    def check_products(self, products: int, held: int | None = None) -> None:
+        """Whether so many more products are too many, before anything of them is formed: TooLargeError.
+
+        `held` is as in `MAX_HELD`; without it every product has a place and a weight of its own.
+        """
+        total, stored = self.products + products, self.held + (3 * products if held is None else held)
         if total > MAX_PRODUCTS:
             message = f"one evaluation of the network costs {total} products up to here; networks of up to "
             raise TooLargeError(f"{message}{MAX_PRODUCTS} are read")
+        check_held(stored)
+
+
+def check_held(held: int) -> None:
+    """Whether tiles hold too much: TooLargeError."""
+    if held > MAX_HELD:
+        message = f"the weights of the network and the places that they read take {4 * held} bytes; up to "
+        raise TooLargeError(f"{message}{4 * MAX_HELD} are read")

@@ -28,6 +28,7 @@ _REASONS = {
     Reason.ROUNDING: "The claim allows less than rounding may change: allow more, or ask for the decision.",
     Reason.OFF_GRID: "It breaks between the points of the grid: make the region smaller, so that all can be tried.",
     Reason.UNDECIDED: "Exact integers did not settle it: make the region smaller or the type wider.",
+    Reason.SIZE: "It was attacked alone: compare smaller inputs, or an output inside of the networks.",
     Reason.SOLVER: "A solver found nothing that breaks it, without a proof: --resume with more time may prove it.",
     Reason.INTERRUPTED: "It was stopped: --resume goes on from what was kept.",
 }

@@ -160,7 +160,8 @@ def _symbols(task: Task) -> tuple[str, ...]:
         sign = "−" if task.space.decide == "min" else ""
         chosen = "" if network.chosen is None else f"output {network.chosen!r}, "
         ends = "" if network.dequantised is None else f"dequantised: {network.dequantised}, "
-        source = f"{network.source}, {chosen}{ends}sha256 {network.sha256[:_SHORT_HASH]}…"
+        sizes = "".join(f"input {name!r} as {list(shape)}, " for name, shape in network.fixed)
+        source = f"{network.source}, {chosen}{ends}{sizes}sha256 {network.sha256[:_SHORT_HASH]}…"
         lines.append(f"{letter}̂(x) = {sign}{letter}({taken}), {letter} = {name} ({source})")
     if not all(raw for _, _, _, raw in subjects):
         lines.append(f"N(x) = {_normalisation(task.space)}")

@@ -148,6 +148,8 @@ def _reason_in_words(result: Result) -> str:
             words = "breaks only beside the grid"
         case Reason.UNDECIDED:
             words = "not settled by exact integers"
+        case Reason.SIZE:
+            words = "too large for bounds, attacked alone"
         case Reason.FLOAT_ONLY:
             words = "breaks in floating point only"
         case Reason.SOLVER:

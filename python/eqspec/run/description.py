@@ -43,6 +43,7 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
 def _network_record(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     output = {} if network.chosen is None else {"output": network.chosen}
     ends = {} if network.dequantised is None else {"dequantised": dequantised.to_json(network.dequantised)}
-    found = {"name": name, "path": network.source, "sha256": network.sha256, **output, **ends}
+    sizes = {"shapes": {port: list(shape) for port, shape in network.fixed}} if network.fixed else {}
+    found = {"name": name, "path": network.source, "sha256": network.sha256, **output, **ends, **sizes}
     taken = {"takes": "raw"} if raw else {}
     return {**found, **taken, "left_out": left_out(network)}

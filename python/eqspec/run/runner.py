@@ -23,7 +23,7 @@ from eqspec.replay.holding import likely_met
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
-from eqspec.run import core
+from eqspec.run import attack_alone, core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
 from eqspec.run.earlier_proofs import EarlierProofs, Hints
@@ -90,6 +90,13 @@ class Runner:
         began = perf_counter()
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
+        if attack_alone.too_large(task) and not isinstance(task.property, Containment):
+            if (settled := self._settled(task, stop, options)) is not None:
+                return settled
+            result = attack_alone.attacked(task, self.replay(task), stop, options)
+            if options.certifier is None:
+                return result
+            return options.certifier.certify(task, result, options.seconds_of_writing(task))
         searched: Result | None = None
         if options.certifier is not None and _searched_first(task):
             searched = self._search(task, monitor, stop, options, EarlierSearch())

@@ -36,7 +36,7 @@ N = TypeVar("N", bound=ast.Node)
 
 @dataclass(frozen=True, eq=False)
 class SpaceFacts:
-    """A space as declared. `features` is None where the names stand in a table that was not read."""
+    """A space as declared. `features` is None where names stand in a table that was not read, `shape` without one."""
 
     binding: Binding
     features: Names | None
@@ -45,6 +45,7 @@ class SpaceFacts:
     normalise: ast.Normalise | ast.NormaliseFrom | None
     domain: tuple[Fraction, Fraction] | None
     decide: Literal["max", "min"]
+    shape: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -64,7 +65,9 @@ def describe(binding: Binding, scope: Scope, header: Header | None, findings: Fi
     """The facts of a space; Fault where too little is right to go on."""
     space = cast(ast.Space, binding.declaration)
     clauses = {kind: _single(space, kind, findings) for kind in _CLAUSES}
-    features = _features(space, clauses, scope, header)
+    shape = cast("ast.Shape | None", clauses["shape"])
+    sizes = None if shape is None else _sizes(shape, scope)
+    features = _features(space, clauses, sizes, scope, header)
     outputs = _outputs(space, clauses["outputs"])
     normalise = cast("ast.Normalise | ast.NormaliseFrom | None", clauses["normalise"])
     normaliser: Normaliser = "none"
@@ -81,6 +84,7 @@ def describe(binding: Binding, scope: Scope, header: Header | None, findings: Fi
         normalise,
         None if domain is None else _domain(domain, features, scope),
         cast(Literal["max", "min"], word),
+        sizes,
     )
 
 
@@ -104,13 +108,17 @@ def _single(space: ast.Space, word: str, findings: Findings) -> ast.SpaceClause 
 
 
 def _features(
-    space: ast.Space, clauses: dict[str, ast.SpaceClause | None], scope: Scope, header: Header | None
+    space: ast.Space,
+    clauses: dict[str, ast.SpaceClause | None],
+    sizes: tuple[int, ...] | None,
+    scope: Scope,
+    header: Header | None,
 ) -> Names | None:
     listed, shape = clauses["features"], cast("ast.Shape | None", clauses["shape"])
     if listed is None and shape is None:
         message = f"space '{space.name}' has no inputs"
         raise Fault(error("E124", message, space.name.span, help="add 'features a, b, ...' or 'shape [1, 28, 28]'"))
-    count = None if shape is None else _input_count(shape, scope)
+    count = None if sizes is None else prod(sizes)
     if listed is None:
         return None if count is None else tuple((f"x{i}", None) for i in range(count))
     names: Names | None
@@ -146,7 +154,7 @@ def _unique(features: Iterable[ast.Feature], what: str) -> Names:
     return tuple((f.name.text, f.unit) for f in first.values())
 
 
-def _input_count(shape: ast.Shape, scope: Scope) -> int | None:
+def _sizes(shape: ast.Shape, scope: Scope) -> tuple[int, ...] | None:
     sizes = values.number_list(shape.sizes, scope)
     if sizes is UNKNOWN:
         return None
@@ -154,7 +162,7 @@ def _input_count(shape: ast.Shape, scope: Scope) -> int | None:
     if not sizes or len(whole) != len(sizes) or prod(whole) > MOST_INPUTS:
         message = f"a shape is a list of whole numbers above 0, with at most {MOST_INPUTS} inputs in all"
         raise Fault(error("E138", message, shape.sizes.span))
-    return prod(whole)
+    return tuple(whole)
 
 
 def _outputs(space: ast.Space, clause: ast.SpaceClause | None) -> Names:

@@ -103,7 +103,7 @@ _REASON = Form(
         "description": "Why the verdict is unknown. solver: nothing is left but what rests on the word of a "
         "mixed-integer solver; the claim holds if the solver is right. rounding: the claim allows less than rounding "
         "inside of the networks may change. off_grid: it breaks between the points of the region's grid. undecided: "
-        "exact integers do not settle it.",
+        "exact integers do not settle it. size: the networks are too large for bounds, and an attack found nothing.",
     },
     lambda reason: None if reason is None else str(reason),
     lambda data: Reason(data) if data else None,

@@ -148,7 +148,14 @@ def _deciding(task: Task) -> dict[str, Any]:
     return {
         **rounded,
         "networks": [
-            [network.sha256, raw, *_chosen(network), *_scores(network), *_ends(network).values()]
+            [
+                network.sha256,
+                raw,
+                *_chosen(network),
+                *_scores(network),
+                *_ends(network).values(),
+                *_sizes(network).values(),
+            ]
             for network, raw in (
                 (task.reference, task.reference_takes_raw),
                 (task.candidate, task.candidate_takes_raw),
@@ -192,6 +199,11 @@ def _ends(network: Network) -> dict[str, Any]:
     return {} if network.dequantised is None else {"dequantised": dequantised.to_json(network.dequantised)}
 
 
+def _sizes(network: Network) -> dict[str, Any]:
+    """The shapes of all inputs, where sizes were given that the file leaves open."""
+    return {"shapes": {name: list(shape) for name, shape in network.fixed}} if network.fixed else {}
+
+
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     path, chosen, made = network.source, network.chosen, {}
     if isinstance(network, DerivedNetwork):
@@ -211,6 +223,7 @@ def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
         **output,
         **classes,
         **_ends(network),
+        **_sizes(network),
         **made,
     }
 
@@ -278,6 +291,8 @@ def _read(
     named: dict[str, Any] = {} if data.get("output") is None else {"output": str(data["output"])}
     if "dequantised" in data:
         named["dequantised"] = dequantised.from_json(data["dequantised"])
+    if "shapes" in data:
+        named["input_shape"] = tuple((str(name), tuple(map(int, shape))) for name, shape in data["shapes"].items())
     network = read(path, **named)
     made = data.get("derived")
     expected = str((data if made is None else made)["sha256"])

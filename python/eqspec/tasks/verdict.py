@@ -35,6 +35,8 @@ class Reason(StrEnum):
     """The claim breaks beside the grid of the region, which no bound can leave out, and no point of it was found."""
     UNDECIDED = "undecided"
     """Exact integers do not settle it, and there is no search for such a claim."""
+    SIZE = "size"
+    """The networks are too large for bounds, and an attack found nothing."""
     BOXES = "boxes"
     """The limit on boxes was reached."""
     SOLVER = "solver"

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from eqspec.errors import OpenSizesError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.vnnlib.query import All, Assertion, Comparison, Declared, Element, Formula, Query, Some, Tensor, compare
 
-Reader = Callable[[str], Network]
+Reader = Callable[..., Network]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,9 @@ def bind(query: Query, files: Mapping[str, Path], read: Reader) -> Subject:
     if query.version == "1.0":
         if len(files) > 2:
             raise Fault(error("E605", f"{len(files)} networks are given for a 1.0 file", whole, help="give 1 or 2"))
-        bound = [Bound(name, path, read(str(path))) for name, path in files.items()] or [Bound("f", None, None)]
+        given = query.networks[0].input
+        bound = [Bound(name, path, _read(path, read, given)) for name, path in files.items()]
+        bound = bound or [Bound("f", None, None)]
         return _checked(_side_by_side(query, bound), bound)
     names = [declared.name for declared in query.networks]
     for name in files:
@@ -69,8 +72,18 @@ def bind(query: Query, files: Mapping[str, Path], read: Reader) -> Subject:
         path = files.get(declared.name)
         if path is None and declared.like is not None and declared.like[0] == "equal-to":
             path = bound[declared.like[1]].path
-        bound.append(Bound(declared.name, path, None if path is None else read(str(path))))
+        bound.append(Bound(declared.name, path, None if path is None else _read(path, read, declared.input)))
     return _checked(query, bound)
+
+
+def _read(path: Path, read: Reader, given: Tensor | None) -> Network:
+    """The network of a file, with the sizes that are declared where the file leaves some open."""
+    try:
+        return read(str(path))
+    except OpenSizesError:
+        if given is None:
+            raise
+        return read(str(path), input_shape=given.shape)
 
 
 def _side_by_side(query: Query, bound: Sequence[Bound]) -> Query:

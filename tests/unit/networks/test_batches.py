@@ -113,8 +113,7 @@ def test_steps_of_a_sequence_of_open_length_are_not_samples(
     found = refused(save(tmp_path, model(nodes, constants, (size, *rest), output_shape=output)))
     assert "meet" in found.message
     assert repr(size or "?") in found.message
-    every = ",".join(map(str, ("N", *rest)))
-    assert (f"--dim_param {size} " if size else f"--input_name x --input_shape {every} ") in str(found.fix)
+    assert f"--input-shape {'x'.join(map(str, ('N', *rest)))} " in str(found.fix)
     fixed = tuple(4 if d == "steps" else d for d in output)
     assert read_network(save(tmp_path, model(nodes, constants, (4, *rest), output_shape=fixed))).input_size == 12
 
@@ -128,9 +127,4 @@ def test_open_batches_of_sequences_are_samples(tmp_path: Path) -> None:
 
 def test_the_sequence_and_not_the_batch_is_to_be_fixed(tmp_path: Path) -> None:
     proto = model(THROUGH_TIME, RECURRENT, ("steps", "batch", 3))
-    assert "--dim_param steps " in str(refused(save(tmp_path, proto)).fix)
-
-
-def test_several_open_sizes_are_fixed_by_the_shape(tmp_path: Path) -> None:
-    for shape, sizes in ((("batch", 3, "height", "width"), "1,3,N,N"), ((None, 3, None), "N,3,N")):
-        assert f"--input_name x --input_shape {sizes} " in str(refused(save(tmp_path, linear(shape))).fix)
+    assert "--input-shape Nx1x3 " in str(refused(save(tmp_path, proto)).fix)

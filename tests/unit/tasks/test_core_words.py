@@ -15,7 +15,7 @@ from eqspec.tasks.result_schema import result_schema
 from eqspec.tasks.stages import Part, Stage
 from eqspec.tasks.verdict import Reason
 
-BY_PYTHON = {Reason.ERROR, Reason.MEMORY, Reason.ROUNDING, Reason.OFF_GRID, Reason.UNDECIDED}
+BY_PYTHON = {Reason.ERROR, Reason.MEMORY, Reason.ROUNDING, Reason.OFF_GRID, Reason.SIZE, Reason.UNDECIDED}
 """What no search says of itself: it failed, or went beyond the memory that it may take; and what Python alone knows of
 grids and of what quantised networks round.
 """

@@ -29,7 +29,7 @@ INPUTS = 1 << 16
 """The rounding of longer sums is not counted (`rounding.gamma`)."""
 OUTPUTS = 1 << 12
 PORTS = 64
-"""Inputs of a file whose integers stand for real numbers."""
+"""Inputs of a file whose integers stand for real numbers, and axes of an input."""
 COEFFICIENTS = 1 << 18
 """Numbers in all constraints together."""
 

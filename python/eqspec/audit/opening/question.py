@@ -65,7 +65,7 @@ def balances(head: dict[str, Any]) -> Balances:
     given = head.get("balances", [[], []])
     made = [
         tuple(
-            tuple(_exponents(_list({"k": k}, "k", "balances", limits.BALANCED)))
+            tuple(_whole(_list({"k": k}, "k", "balances", limits.BALANCED), "balances", -MOST_EXPONENT, MOST_EXPONENT))
             for k in _list({"k": one}, "k", "balances", limits.STEPS)
         )
         for one in _list({"k": given}, "k", "balances", 2, 2)
@@ -73,9 +73,9 @@ def balances(head: dict[str, Any]) -> Balances:
     return made[0], made[1]
 
 
-def _exponents(given: list[Any]) -> list[int]:
-    if not all(type(k) is int and abs(k) <= MOST_EXPONENT for k in given):
-        raise Refused(f"balances has something else than whole numbers up to {MOST_EXPONENT}")
+def _whole(given: list[Any], where: str, least: int, most: int) -> list[int]:
+    if not all(type(k) is int and least <= k <= most for k in given):
+        raise Refused(f"{where} has something else than whole numbers from {least} to {most}")
     return given
 
 
@@ -86,9 +86,8 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         raise Refused(f"{role}.path is no path of a file")
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise Refused(f"{role}.sha256 is no sha256, which has 64 hexadecimal digits")
-    for name, what in _ANOTHER_FUNCTION.items():
-        if name in data:
-            raise Refused(f"{role}.{name} says that the claim is about {what}, which the auditor does not derive")
+    if "scores" in data:
+        raise Refused(f"{role}.scores: it is about what a Softmax at its end gives, which the auditor does not derive")
     takes, gives = (
         _word(data, name, role, words)
         for name, words in (("takes", ("raw", "normalised")), ("gives", ("logits", "probabilities")))
@@ -98,10 +97,12 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         if not isinstance(data["output"], str) or not 0 < len(data["output"]) <= 4096:
             raise Refused(f"{role}.output is no name of an output")
         made["output"] = data["output"]
-    if "two_classes" in data:
-        if data["two_classes"] is not True:
-            raise Refused(f"{role}.two_classes is not true, and is left out where it does not hold")
-        made["two_classes"] = True
+    if data.get("two_classes", True) is not True:
+        raise Refused(f"{role}.two_classes is not true, and is left out where it does not hold")
+    made |= dict.fromkeys(data.keys() & {"two_classes"}, True)
+    if "shapes" in data:
+        shapes, where = _object(data["shapes"], f"{role}.shapes"), f"{role}.shapes"
+        made["shapes"] = {n: _whole(_list(shapes, n, where, limits.PORTS, least=1), where, 1, 2**24) for n in shapes}
     return {**made, "dequantised": _ends(data, role)} if "dequantised" in data else made
 
 
@@ -123,10 +124,6 @@ def _integers(given: Any, where: str) -> dict[str, Any]:
     if not 0 < (scale := Fraction(_number(one["scale"], where))) < 2**128 or Fraction(float(scale)) != scale:
         raise Refused(f"{where} has a scale that is not positive, or no float")
     return {"scale": str(scale), "zero": one["zero"]}
-
-
-_ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives"}
-"""Fields with which a network is another function than the auditor makes of its file."""
 
 
 def _constraints(region: dict[str, Any], inputs: int) -> dict[str, Any]:

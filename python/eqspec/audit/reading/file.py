@@ -35,6 +35,7 @@ class File:
     output: str | None = None  # the name of the one that the task has chosen
     two_classes: bool = False  # its one output p is a Sigmoid, and the claim is about 1 - p and p
     ends: Ends | None = None  # what integers of its inputs and its output stand for, if the claim is about that
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # of inputs, with sizes for those that the file leaves open
     files: tuple[tuple[str, bytes], ...] = ()  # it, and those beside it whose weights are part of `content`
 
     def steps(self) -> list[Step]:
@@ -90,11 +91,12 @@ class File:
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
         given = Value((n,), tuple(parts))
         if self._text:
-            if self.ends or self.output or self.two_classes:
+            if self.ends or self.output or self.two_classes or self.shapes:
                 raise Refused("its inputs and outputs are no integers, and have no names")
             result, softmax, named = nnet.run(self.content, program, given), False, None
         else:
-            result, softmax, named = graph.run(self.content, program, given, self.ends, self.output, self.two_classes)
+            named_ = self.output, self.two_classes, self.shapes
+            result, softmax, named = graph.run(self.content, program, given, self.ends, *named_)
             result = truth.with_asked(program, result)
         self._check_scores(softmax)
         if result.size != self.outputs:
@@ -143,7 +145,8 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
     integers = integer_ends(data["dequantised"]) if "dequantised" in data else None
+    shapes = tuple((name, tuple(sizes)) for name, sizes in data.get("shapes", {}).items())
     return File(
         str(path), read, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"], data.get("output"),
-        "two_classes" in data, integers, ((named.name, stored), *beside),
+        "two_classes" in data, integers, shapes, ((named.name, stored), *beside),
     )  # fmt: skip

@@ -62,14 +62,16 @@ def run(
     ends: quantisers.Ends | None = None,
     output: str | None = None,
     two_classes: bool = False,
+    shapes: Sequence[tuple[str, Sequence[int]]] = (),
 ) -> tuple[Value, bool, str | None]:
     """What comes out of a network that is given a value, and whether a Softmax at its end was set aside.
 
     The name of the output is told where a file has several values that could be one, or the task has chosen it.
     With `ends` the integers that it takes and gives are those of a quantiser in front and a dequantiser behind; with
-    `two_classes` its one output p is a Sigmoid, and what comes out are the scores of 1 - p and p.
+    `two_classes` its one output p is a Sigmoid, and what comes out are the scores of 1 - p and p. `shapes` are those of
+    inputs with sizes that the file leaves open.
     """
-    graph, opset = plain(content)
+    graph, opset = plain(content, dict(shapes))
     tensors = {tensor.name: tensor for tensor in graph.initializer}
 
     def stored(given: onnx.TensorProto | Array) -> Array:
@@ -101,75 +103,10 @@ def run(
         program.said.append("its one output p, a Sigmoid, is read as two classes: 1 - p and p")
     values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), ends)
     for node in _making(graph, scores, result, set_aside):
-        operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
-        if on_levels.is_read(node, operands):
-            several = on_levels.computed(program, node, opset, operands, attributes)
-            values.update(zip(node.output, several, strict=True))
-            continue
-        special: Any = masks.computed(program, operator, opset, operands, attributes)
-        if special is None and operator in integers.OPERATORS:
-            special = integers.computed(program, operator, operands, attributes)
-        if special is not None:
-            values[node.output[0]] = special
-            continue
-        if node.domain == CLASSIC:
-            values[node.output[0]] = classic.computed(program, node, opset, operands, attributes)
-            continue
-        if is_resampling(operator, attributes):
-            values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
-            continue
-        if operator in MOVING:
-            values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
-            continue
-        if operator in recurrent.GATES:
-            made = recurrent.computed(program, operator, operands, attributes)
-            values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
-            continue
-        if len(node.output) != 1 and operator not in ("Dropout", "MaxPool"):  # whose others are left alone
-            raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
-        if operator == "QuantizeLinear":
-            done: Operand | Levels = quantisers.quantised(program, operands, attributes)
-        elif operator == "DequantizeLinear":
-            done = quantisers.dequantised(program, operands[0], operands[1:], attributes)
-        elif node.domain in QONNX:
-            done = quantisers.computed(program, node, operands, attributes)
-        elif operator == "Constant" and set(attributes) == {"value"}:
-            done = stored(attributes["value"])
-        elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
-            done = stored(np.array(attributes[name], WRITTEN[name]))
-        elif operator == "ConstantOfShape":
-            number, sizes = stored(attributes.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
-            program.effort.name(*sizes)
-            done = np.broadcast_to(number, sizes)
-        elif operator == "Cast" and (first := operands[0]) is not None:
-            done = _cast(first, program, attributes["to"])
-        elif operator == "Dropout" and len(operands) <= 2:
-            done = real(operands, 0)
-        elif (done_ := _composed(program, node, opset, operands, attributes)) is not None:
-            done = done_
-        elif operator in formulas.OPERATORS and isinstance(operands[0], Value):
-            done = formulas.computed(program, operator, operands[0])
-        elif operator in unary.OPERATORS and isinstance(operands[0], Value):
-            exponent = real(operands, 1) if operator == "Pow" else None
-            done = unary.computed(program, operator, operands[0], attributes, exponent)
-        elif operator == "Neg":
-            done = program.negative(real(operands, 0))
-        elif operator in ("Reciprocal", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
-            done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
-        elif operator == "Einsum":
-            done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])
-        elif operator == "MatMul":
-            done = affine.product(program, real(operands, 0), real(operands, 1))
-        elif operator == "Gemm":
-            done = affine.gemm(program, real(operands, 0), real(operands, 1), optional(operands, 2), attributes)
-        elif operator == "BatchNormalization":
-            done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
-        elif operator in windowed.OPERATORS:
-            done = windowed.computed(program, operator, opset, operands, attributes)
-        else:
-            raise Refused(f"the auditor does not read {operator} {node.name!r}")
-        values[node.output[0]] = done
+        made = _results(program, node, opset, operands, attributes, stored)
+        values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
     if ends is not None and ends.output is not None:
         if not isinstance(whole_ := values.get(result), Levels):
             raise Refused("its output is no quantiser's, and integers are dequantised")
@@ -183,6 +120,70 @@ def run(
         return computed(scores), True, named
     other, score = np.zeros(1), computed(scores)
     return program.stacked([other, score] if end.of == "second" else [score, other]), True, named
+
+
+def _results(program: Program, node: onnx.NodeProto, opset: int, operands: Any, attributes: Any, stored: Any) -> Any:
+    """What a node gives, of which outputs that are not named are left alone."""
+    operator = node.op_type
+    if on_levels.is_read(node, operands):
+        return on_levels.computed(program, node, opset, operands, attributes)
+    special: Any = masks.computed(program, operator, opset, operands, attributes)
+    if special is None and operator in integers.OPERATORS:
+        special = integers.computed(program, operator, operands, attributes)
+    if special is not None:
+        return [special]
+    if node.domain == CLASSIC:
+        return [classic.computed(program, node, opset, operands, attributes)]
+    if is_resampling(operator, attributes):
+        return [resampled(program, operator, opset, operands, attributes)]
+    if operator in MOVING:
+        return moved(node, opset, operands, attributes, program)
+    if operator in recurrent.GATES:
+        return recurrent.computed(program, operator, operands, attributes)
+    if len(node.output) != 1 and operator not in ("Dropout", "MaxPool"):  # whose others are left alone
+        raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
+    if operator == "QuantizeLinear":
+        done: Operand | Levels = quantisers.quantised(program, operands, attributes)
+    elif operator == "DequantizeLinear":
+        done = quantisers.dequantised(program, operands[0], operands[1:], attributes)
+    elif node.domain in QONNX:
+        done = quantisers.computed(program, node, operands, attributes)
+    elif operator == "Constant" and set(attributes) == {"value"}:
+        done = stored(attributes["value"])
+    elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
+        done = stored(np.array(attributes[name], WRITTEN[name]))
+    elif operator == "ConstantOfShape":
+        number, sizes = stored(attributes.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
+        program.effort.name(*sizes)
+        done = np.broadcast_to(number, sizes)
+    elif operator == "Cast" and (first := operands[0]) is not None:
+        done = _cast(first, program, attributes["to"])
+    elif operator == "Dropout" and len(operands) <= 2:
+        done = real(operands, 0)
+    elif (composed := _composed(program, node, opset, operands, attributes)) is not None:
+        done = composed
+    elif operator in formulas.OPERATORS and isinstance(operands[0], Value):
+        done = formulas.computed(program, operator, operands[0])
+    elif operator in unary.OPERATORS and isinstance(operands[0], Value):
+        exponent = real(operands, 1) if operator == "Pow" else None
+        done = unary.computed(program, operator, operands[0], attributes, exponent)
+    elif operator == "Neg":
+        done = program.negative(real(operands, 0))
+    elif operator in ("Reciprocal", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
+        done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
+    elif operator == "Einsum":
+        done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])
+    elif operator == "MatMul":
+        done = affine.product(program, real(operands, 0), real(operands, 1))
+    elif operator == "Gemm":
+        done = affine.gemm(program, real(operands, 0), real(operands, 1), optional(operands, 2), attributes)
+    elif operator == "BatchNormalization":
+        done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
+    elif operator in windowed.OPERATORS:
+        done = windowed.computed(program, operator, opset, operands, attributes)
+    else:
+        raise Refused(f"the auditor does not read {operator} {node.name!r}")
+    return [done]
 
 
 def _making(graph: onnx.GraphProto, first: str, then: str, enough: Callable[[], bool]) -> Iterator[onnx.NodeProto]:
@@ -284,16 +285,14 @@ def _composed(
 
 
 def _cast(x: Operand, program: Program, to: int) -> Operand:
-    if isinstance(x, Value):
-        if to not in FLOATS:
-            raise Refused("the auditor does not read Cast to other types than float and double")
-        return program.scaled(x, np.ones(())) if program.kind.rounds else x
-    if x.dtype.kind not in "fO" and to in WHOLE:
+    if not isinstance(x, Value) and x.dtype.kind not in "fO" and to in WHOLE:
         if to == TensorProto.INT32 and (x.astype(np.int32) != x).any():
             raise Refused("a Cast of an integer to a type that does not hold it")
         return x.astype(WHOLE[to])
     if to not in FLOATS:
         raise Refused("the auditor does not read Cast to other types than float and double")
+    if isinstance(x, Value):
+        return program.scaled(x, np.ones(())) if program.kind.rounds else x
     for number in program.effort.numbers(x).ravel():
         with np.errstate(over="ignore"):
             held = isinstance(number.c, Fraction) and float(FLOATS[to](float(number.c))) == number.c

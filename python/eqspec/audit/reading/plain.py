@@ -7,13 +7,14 @@ lets pass (two imports of one domain, functions named like operators, numbers be
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
 import onnx
 from onnx import TensorProto
 
-from ..opening import limits
+from ..opening import label, limits
 from ..rounding import Array, Refused
 
 STANDARD = ("", "ai.onnx")
@@ -45,8 +46,8 @@ STORED: dict[int, tuple[str, str]] = {
 """Types of constants, and where they are if not in raw bytes."""
 
 
-def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
-    """The graph of a file, and its opset."""
+def plain(content: bytes, shapes: Mapping[str, Sequence[int]]) -> tuple[onnx.GraphProto, int]:
+    """The graph of a file, and its opset. Axes of inputs that it leaves open have the sizes of `shapes`, if any."""
     model = onnx.load_model_from_string(content)
     graph = model.graph
     opsets = {o.version for o in model.opset_import if o.domain in STANDARD}
@@ -58,6 +59,11 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
     if not 7 <= opset <= onnx.defs.onnx_opset_version() or model.ir_version > onnx.IR_VERSION:
         raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")
     _check_names(graph)
+    for one in graph.input:
+        for dim, size in zip(one.type.tensor_type.shape.dim, shapes.get(one.name, ()), strict=one.name in shapes):
+            if dim.HasField("dim_value") and dim.dim_value != size:
+                raise Refused(f"its input {label(one.name)} has other sizes than the task gives")
+            dim.dim_value = size
     context = onnx.checker.C.CheckerContext()
     versions = {o.version for o in model.opset_import if o.domain == CLASSIC}
     context.ir_version, context.opset_imports = model.ir_version, dict.fromkeys(STANDARD, opset)

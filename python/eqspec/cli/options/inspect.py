@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eqspec.cli.commands import Commands, command
+from eqspec.cli.options.input_shape import add_input_shape
 from eqspec.cli.options.search import add_params
 
 
@@ -16,6 +17,7 @@ def add(commands: Commands) -> None:
         help="networks (*.onnx, *.nnet, a folder of hls4ml or da4ml), or SPEC:NETWORK for one that a spec derives",
     )
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
+    add_input_shape(made)
     made.add_argument(
         "--dequantised",
         action="store_true",

@@ -6,6 +6,8 @@ import argparse
 from re import compile as regex
 from re import fullmatch
 
+from eqspec.cli.options.input_shape import add_input_shape
+
 _NEGATIVE = regex(r"^-[\d.].*$")
 
 
@@ -26,6 +28,7 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--reference-output", metavar="NAME", help="the same for the reference alone")
     group.add_argument("--candidate-output", metavar="NAME", help="the same for the candidate alone")
+    add_input_shape(group)
     group.add_argument(
         "--dequantised",
         action="store_true",

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.options.input_shape import input_shape_of
 from eqspec.cli.tools.common import show
 from eqspec.compile import load_derived
 from eqspec.errors import NetworkError, NoIntegerEndsError, SpecError
@@ -69,10 +70,11 @@ def _network(file: str, arguments: argparse.Namespace) -> Network:
     spec, _, name = file.partition(f"{_SUFFIX}:")
     if name and not Path(file).exists():
         return load_derived(spec + _SUFFIX, name, dict(arguments.param)).network
+    named = {"output": arguments.network_output, "input_shape": input_shape_of(arguments.input_shape)}
     if arguments.dequantised:
         with suppress(NoIntegerEndsError):
-            return read_network(file, output=arguments.network_output, dequantised=Dequantised())
-    return read_network(file, output=arguments.network_output)
+            return read_network(file, **named, dequantised=Dequantised())
+    return read_network(file, **named)
 
 
 def _show_file(file: Overview, network: Network | None, out: Console) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.options.input_shape import input_shape_of, words_of
 from eqspec.cli.options.pair import names_of
 from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
@@ -17,7 +19,8 @@ from eqspec.draft.evidence import may_decide
 from eqspec.draft.named_pair import Pair, read_pair, with_two_classes
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
-from eqspec.errors import InputError, unwritten
+from eqspec.errors import InputError, OpenSizesError, unwritten
+from eqspec.networks.readers.open_sizes import InputShape
 
 
 def given_words(arguments: argparse.Namespace) -> list[str]:
@@ -25,6 +28,7 @@ def given_words(arguments: argparse.Namespace) -> list[str]:
     words = [arguments.reference, arguments.candidate]
     for name in arguments.network_output or ():
         words += ["--network-output", name]
+    words += words_of(arguments.input_shape)
     if arguments.dequantised:
         words.append("--dequantised")
     for name in ("reference_output", "candidate_output", "data", "label_file", "scaler", "takes", "normalisation"):
@@ -46,7 +50,7 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     """
     refuse_without_data(arguments)
     outputs = _chosen_outputs(arguments)
-    pair = read_pair(arguments.reference, arguments.candidate, outputs, dequantised=arguments.dequantised)
+    pair = _pair(arguments, outputs)
     if len(arguments.outputs or arguments.labels or ()) == 2 or _claims_a_decision(arguments):
         pair = with_two_classes(pair)
     data = None
@@ -75,6 +79,18 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
         for line in known.said:
             err.print(Text(line), soft_wrap=True)
         return pair, known
+
+
+def _pair(arguments: argparse.Namespace, outputs: tuple[str | None, str | None]) -> Pair:
+    """Both networks; sizes that a file leaves open are those that were said, or what the columns of the table tell."""
+    shape: InputShape | None = input_shape_of(arguments.input_shape)
+    read = partial(read_pair, arguments.reference, arguments.candidate, outputs, dequantised=arguments.dequantised)
+    try:
+        return read(input_shape=shape)
+    except OpenSizesError:
+        if shape is not None or arguments.data is None or arguments.columns is None:
+            raise
+    return read(input_shape=(arguments.columns[1] - arguments.columns[0] + 1,))
 
 
 def _claims_a_decision(arguments: argparse.Namespace) -> bool:

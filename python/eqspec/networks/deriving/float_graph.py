@@ -36,6 +36,7 @@ from eqspec.networks.readers import network_file, onnx_model, onnx_reader
 from eqspec.networks.readers.onnx_names import name_of
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
+_FIXING = "python -m onnxruntime.tools.make_dynamic_shape_fixed does it"
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,9 @@ def _graph(network: Network) -> FloatGraph:
     if network.dequantised is not None:
         message = "it is quantised already: the integers at its ends are dequantised"
         raise DerivationError(network.source, message, fix="derive from the float network that it was made of")
+    if network.fixed:
+        message = "sizes that its file leaves open were given, and what is derived would leave them open again"
+        raise DerivationError(network.source, message, fix=f"write a file in which they are fixed: {_FIXING}")
     stored = network.content
     if stored is None and Path(network.source).suffix.lower() == ".onnx":
         stored = network_file.content(network.source)

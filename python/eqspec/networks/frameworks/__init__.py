@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +24,7 @@ from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.network import Array, Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.network_file import read_network
+from eqspec.networks.readers.open_sizes import InputShape
 
 if TYPE_CHECKING:
     from eqspec.networks.frameworks.converted import Converted
@@ -40,7 +41,7 @@ _NEAR = 1e-3
 def as_network(
     model: Model,
     *,
-    input_shape: Sequence[int] | None = None,
+    input_shape: InputShape | None = None,
     output: str | None = None,
     dequantised: Dequantised | None = None,
 ) -> Network:
@@ -50,7 +51,8 @@ def as_network(
         model: a network, a path (.onnx, .nnet), an `onnx.ModelProto`, a `torch.nn.Module` (in evaluation mode, whatever
             mode it is in), a built Keras model, a fitted scikit-learn `MLPClassifier` or `MLPRegressor`, or a pipeline
             of scalers that ends in one.
-        input_shape: of one sample, without the batch; only a torch module may need it.
+        input_shape: of one sample, without the batch, or of inputs by name with it. A torch module may need it, and a
+            file or an `onnx.ModelProto` that leaves other sizes open than that of the batch.
         output: the name of one of several outputs, of a file or an `onnx.ModelProto`.
         dequantised: of a file or an `onnx.ModelProto` that takes or gives integers of a quantiser, what they stand for:
             the network is then one of real numbers. `Dequantised()` takes scales and zero points from the file.
@@ -64,13 +66,15 @@ def as_network(
     if isinstance(model, Network):
         return model
     if isinstance(model, str | os.PathLike):
-        return read_network(model, output=output, dequantised=dequantised)
+        return read_network(model, output=output, dequantised=dequantised, input_shape=input_shape)
     if isinstance(model, onnx.ModelProto):
-        return _read("<onnx model>", model, output, dequantised)
+        return _read("<onnx model>", model, output, dequantised, input_shape)
     if output is not None:
         raise InputError(f"output = {output!r}: only a file or an onnx.ModelProto has outputs to choose from")
     if dequantised is not None:
         raise InputError(f"dequantised = {dequantised!r}: only a file or an onnx.ModelProto has integers at its ends")
+    if isinstance(input_shape, Mapping):
+        raise InputError(f"input_shape = {input_shape!r}: only a file or an onnx.ModelProto has inputs with names")
     from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module  # for models in memory alone
 
     for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
@@ -87,7 +91,11 @@ def as_network(
 
 
 def _read(
-    name: str, model: onnx.ModelProto, output: str | None = None, dequantised: Dequantised | None = None
+    name: str,
+    model: onnx.ModelProto,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+    input_shape: InputShape | None = None,
 ) -> Network:
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
         fix = "load it with its data (onnx.load does so), or give the path of its file"
@@ -97,7 +105,7 @@ def _read(
     except Exception as error:  # protobuf names its errors differently from version to version
         raise NetworkError(name, f"cannot be serialised ({error})", fix="use a model below 2 GiB") from error
     with np.errstate(all="ignore"):
-        network = onnx_reader.read(name, content, output=output, dequantised=dequantised)
+        network = onnx_reader.read(name, content, output=output, dequantised=dequantised, input_shape=input_shape)
     # The digest is that of a file with these bytes: saved and read again it is the same network.
     assert network.sha256 == hashlib.sha256(content).hexdigest()
     network = replace(network, content=content)

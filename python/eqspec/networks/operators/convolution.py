@@ -42,7 +42,7 @@ def convolution(call: OperatorCall) -> Sequence[Value]:
     _check_kernel(call, tuple(kernel))
     found = windows.read(call, sizes, tuple(kernel))
     shape = (x.shape[0], outputs, *found.results)
-    _check_cost(x, prod(shape) * channels * prod(kernel), shape)
+    _check_cost(x, prod(shape) * channels * prod(kernel), shape, outputs // groups)
     index = windows.over_channels(found.places(), x.shape[0], groups, channels, prod(sizes))
     if isinstance(weight, Affine):
         return [_with_bias(call, _of_varying_kernel(x, weight, index, shape))]
@@ -78,7 +78,7 @@ def transposed(call: OperatorCall) -> Sequence[Value]:
     _check_kernel(call, tuple(kernel))
     before, results = _transposed_shape(call, sizes, tuple(kernel))
     shape = (x.shape[0], outputs * groups, *results)
-    _check_cost(x, prod(shape) * channels // groups * prod(kernel), shape)
+    _check_cost(x, prod(shape) * channels // groups * prod(kernel), shape, outputs)
     strides, dilations = (windows.spread(call, name, len(sizes)) for name in ("strides", "dilations"))
     axes = [_transposed_axis(*one) for one in zip(sizes, kernel, strides, dilations, before, results, strict=True)]
     places = windows.combined(axes, sizes)
@@ -145,10 +145,12 @@ def _check_kernel(call: OperatorCall, kernel: tuple[int, ...]) -> None:
         raise UnreadableError(f"kernel_shape {given}, but a weight of {kernel}", "export the model again")
 
 
-def _check_cost(x: Affine | Enclosure, cost: int, shape: tuple[int, ...]) -> None:
+def _check_cost(x: Affine | Enclosure, cost: int, shape: tuple[int, ...], outputs: int) -> None:
+    """Refuse what would be too large, before it is formed; so many outputs share the places that they read."""
     check_value(shape)
     if isinstance(x, Affine):
-        x.parts[0].units.reading.check_products(cost)
+        held = cost // max(1, outputs) + 2 * cost // max(1, prod(shape[2:]))
+        x.parts[0].units.reading.check_products(cost, held)
 
 
 def _tiled(x: Affine | Enclosure, index: Indices, weight: Enclosure, shape: tuple[int, ...]) -> Affine | Enclosure:
@@ -183,7 +185,7 @@ def columns_to_image(call: OperatorCall) -> Sequence[Value]:
         raise UnreadableError(message, "export the model again")
     channels = x.shape[0] * (x.shape[1] // taps)
     shape = (x.shape[0], x.shape[1] // taps, *image)
-    _check_cost(x, prod(shape) * taps, shape)
+    _check_cost(x, prod(shape) * taps, shape, 1)
     each = zip(found.results, kernel, found.strides, found.dilations, found.before, image, strict=True)
     places = windows.combined([_transposed_axis(*one) for one in each], found.results)  # (image, taps)
     columns = (np.arange(channels)[:, None, None] * taps + np.arange(taps)) * count

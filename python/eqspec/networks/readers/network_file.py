@@ -17,16 +17,23 @@ from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import foreign_files, nnet, onnx_model, onnx_reader, two_class_output
 from eqspec.networks.readers.onnx_names import STANDARD
+from eqspec.networks.readers.open_sizes import InputShape
 
 
 def read_network(
-    path: str | os.PathLike[str], *, output: str | None = None, dequantised: Dequantised | None = None
+    path: str | os.PathLike[str],
+    *,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+    input_shape: InputShape | None = None,
 ) -> Network:
     """Read a network from an .onnx or .nnet file, a program of da4ml, or a folder of hls4ml or da4ml.
 
     `output` is the name of one of several outputs. With `dequantised` a file that takes or gives integers of a
     quantiser is a function of the real numbers that these stand for; `Dequantised()` takes scales and zero points from
-    the file.
+    the file. `input_shape` gives sizes that a file leaves open beside that of the batch: the shape of one sample, as
+    `(3, 32, 32)`; how many numbers it has, as `(400,)`, where one size is all that is open; or the shapes of inputs by
+    name, batch included, as `{"ids": (1, 16), "mask": (1, 16)}`.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
@@ -48,7 +55,9 @@ def read_network(
         raise OutputChoiceError(name, f"a .nnet file has no output called {output!r}", fix="leave the output out")
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
         network = (
-            nnet.read(name, stored) if text else onnx_reader.read(name, stored, output=output, dequantised=dequantised)
+            nnet.read(name, stored)
+            if text
+            else onnx_reader.read(name, stored, output=output, dequantised=dequantised, input_shape=input_shape)
         )
     agreement.check(network, lambda: stored)
     return network

@@ -6,22 +6,23 @@ Graph or a NetworkError.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
-from eqspec.errors import NetworkError
+from eqspec.errors import NetworkError, OpenSizesError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion.graph_pieces import casts_to_reals
 from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData
 from eqspec.networks.operators.quantising import TYPES
-from eqspec.networks.readers import onnx_model
+from eqspec.networks.readers import onnx_model, open_sizes
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
 from eqspec.networks.readers.onnx_places import PLACES, TAKING, Use, use_of
+from eqspec.networks.readers.open_sizes import Declared, InputShape
 
 _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
 
@@ -58,9 +59,17 @@ class Graph:
     alone: bool = True
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
+    fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """The shapes of all inputs, where sizes are given that the file leaves open."""
 
 
-def load(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Graph:
+def load(
+    path: str,
+    content: bytes,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+    input_shape: InputShape | None = None,
+) -> Graph:
     """Read and check a model; `output` is the name of one of its outputs. Raises NetworkError."""
     ready = onnx_model.ready(path, content, output, dequantised)
     graph, opset = ready.model.graph, ready.opset
@@ -71,8 +80,15 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
     for node in nodes:
         onnx_model.check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
-    batches = {shape[0] for shape in map(shape_of, given) if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
-    inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes, batches) for value in given)
+    declared = {v.name: shape_of(v) if v.type.tensor_type.HasField("shape") else None for v in given}
+    unread = {value.name for value in graph.input} - declared.keys()
+    shapes = open_sizes.with_sizes(path, declared, input_shape, unread)
+    _check_sizes(path, given, declared, shapes)
+    inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes, shapes[value.name]) for value in given)
+    fixed = tuple((one.name, open_sizes.concrete(one.shape)) for one in inputs) if shapes != declared else ()
+    notes += [
+        f"open sizes are fixed: input {name!r} is read as [{', '.join(map(str, shape))}]" for name, shape in fixed
+    ]
     outputs = shape_of(graph.output[0])
     short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
     for kind in sorted(short & _SHORT):
@@ -91,6 +107,7 @@ def load(path: str, content: bytes, output: str | None = None, dequantised: Dequ
         ready.alone,
         ready.dequantised,
         ready.integer_products,
+        fixed,
     )
 
 
@@ -118,18 +135,29 @@ def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
     return tuple(int(d.dim_value) if d.dim_value > 0 else d.dim_param or "?" for d in dims)
 
 
-def fixing(path: str, name: str, shape: Sequence[int | str]) -> str:
-    """How to fix the open sizes of an input: the one by its name, else all of them."""
-    open_sizes = [size for size in shape if isinstance(size, str)]
-    batches = [size for size in open_sizes if "batch" in size.lower()]
-    to_fix = {size for size in open_sizes if size not in batches} or set(batches)
-    if len(to_fix) == 1 and "?" not in to_fix:
-        how = f"--dim_param {to_fix.pop()} --dim_value N"
-    else:
-        sizes = [str(size) if isinstance(size, int) else "1" if size in batches else "N" for size in shape]
-        how = f"--input_name {name} --input_shape {','.join(sizes)}"
-    command = f"python -m onnxruntime.tools.make_dynamic_shape_fixed {path} fixed.onnx {how}"
-    return f"{command} writes a file with numbers of your choice for N"
+def _check_sizes(
+    path: str,
+    inputs: Sequence[ValueInfoProto],
+    declared: Mapping[str, Declared | None],
+    shapes: Mapping[str, Declared],
+) -> None:
+    """Refuse inputs without axes, and sizes that are still open beside one of each input.
+
+    A single axis may be open where it is that of the samples, by its name the one in front of other inputs.
+    """
+    batches = {shape[0] for shape in shapes.values() if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
+    for value in inputs:
+        shape = shapes[value.name]
+        if not shape and declared[value.name] is not None:
+            fix = "store its value in the file, as an initialiser of this name, if it is always the same; "
+            raise NetworkError(path, f"input {value.name!r} is a single number, rank 0", fix=f"{fix}else give it axes")
+        if not shape:
+            fix = f"export it with its shape, or say it: {open_sizes.how({value.name: ('?', '?')})}"
+            raise OpenSizesError(path, f"input {value.name!r} has no declared shape", fix=fix)
+        unknown = sum(isinstance(d, str) for d in shape)
+        if unknown > 1 or (len(shape) == unknown and shape[0] not in batches):
+            shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
+            raise OpenSizesError(path, f"{shown}: the number of features is not fixed", fix=open_sizes.how(shapes))
 
 
 def _input(
@@ -139,28 +167,15 @@ def _input(
     tables: Mapping[str, TensorProto],
     output: str,
     notes: list[str],
-    batches: Container[int | str] = (),
+    shape: Declared,
 ) -> Input:
-    """An input with its shape: at least one axis, one unknown size at most beside fixed ones.
-
-    A single axis may be open where it is that of the samples, by its name one of the `batches` of other inputs.
-    """
+    """An input with its shape: at least one axis, one unknown size at most beside fixed ones."""
     kind = value.type.tensor_type
     levels = _levels(path, value, nodes, tables, output, notes)
-    shape = shape_of(value)
     shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
     fix = "export it with fixed sizes; only the batch may be open, as in ['batch', 5] or [5]"
-    if not shape and kind.HasField("shape"):
-        fix = "store its value in the file, as an initialiser of this name, if it is always the same; else give it axes"
-        raise NetworkError(path, f"input {value.name!r} is a single number, rank 0", fix=fix)
-    if not shape:
-        raise NetworkError(path, f"input {value.name!r} has no declared shape", fix=fix)
     if any(d.WhichOneof("value") == "dim_value" and d.dim_value == 0 for d in kind.shape.dim[1:]):
         raise NetworkError(path, f"input {value.name!r} has an axis of size 0, so no numbers", fix=fix)
-    unknown = sum(isinstance(d, str) for d in shape)
-    if unknown > 1 or (len(shape) == unknown and shape[0] not in batches):
-        fix += f"; {fixing(path, value.name, shape)}"
-        raise NetworkError(path, f"{shown}: the number of features is not fixed", fix=fix)
     size = 1
     for d in (d for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, int)):
         size *= d

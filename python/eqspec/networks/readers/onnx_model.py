@@ -27,9 +27,10 @@ from eqspec.networks.readers import (
     onnx_refused,
 )
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
-from eqspec.networks.units import MAX_PRODUCTS
 
 OLDEST_OPSET = 6
+_MOST_STORED = 100_000_000
+"""The most weights and other constants, as float64 most of a gigabyte."""
 MAX_NODES = 5_000
 """The most nodes of a graph. Each takes a part of a millisecond, and deep networks have a few hundred."""
 REVIEWED_IR = 14
@@ -114,17 +115,13 @@ def check_definition(path: str, node: NodeProto, opset: int) -> None:
 
 
 def _refuse_many_numbers(path: str, graph: GraphProto) -> None:
-    """NetworkError where more numbers are stored than a network may cost, before any of them is read.
-
-    A layer of dense weights costs a product for each, so what is refused here would be refused once it is read, but for
-    layers in a row that fold into a smaller one.
-    """
+    """NetworkError where more numbers are stored than are read, before any of them is."""
     used = {name for node in graph.node for name in node.input}
     stored = [tensor for tensor in graph.initializer if tensor.name in used]
     stored += [attribute.t for node in graph.node for attribute in node.attribute if attribute.HasField("t")]
     numbers = sum(max(0, prod(tensor.dims)) for tensor in stored)
-    if numbers > MAX_PRODUCTS:
-        message = f"the network has {numbers} weights and other constants; networks of up to {MAX_PRODUCTS} are read"
+    if numbers > _MOST_STORED:
+        message = f"the network has {numbers} weights and other constants; networks of up to {_MOST_STORED} are read"
         raise NetworkError(path, message, fix="use a smaller network")
 
 

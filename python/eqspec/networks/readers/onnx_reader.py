@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 from onnx import NodeProto, TensorProto
 
-from eqspec.errors import NetworkError, UnsupportedOperatorError
+from eqspec.errors import NetworkError, OpenSizesError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
@@ -55,12 +55,14 @@ from eqspec.networks.readers import (
     onnx_model,
     onnx_notes,
     onnx_refused,
+    open_sizes,
 )
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_lists import Lists
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
+from eqspec.networks.readers.open_sizes import InputShape
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
 from eqspec.networks.roundoff import FLOAT32, OF_LEVELS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
@@ -86,13 +88,14 @@ def read(
     arithmetic: Arithmetic = "real",
     output: str | None = None,
     dequantised: Dequantised | None = None,
+    input_shape: InputShape | None = None,
 ) -> Network:
     """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError.
 
     `output` is the name of one of several outputs; `dequantised` makes one of real numbers of a file that takes or
-    gives integers of a quantiser.
+    gives integers of a quantiser; `input_shape` gives sizes that the file leaves open.
     """
-    graph = onnx_graph.load(path, content, output, dequantised)
+    graph = onnx_graph.load(path, content, output, dequantised, input_shape)
     failures: list[tuple[int, NetworkError]] = []
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample)
@@ -161,9 +164,10 @@ def read_rounded(
     precision: Precision,
     output: str | None = None,
     dequantised: Dequantised | None = None,
+    input_shape: InputShape | None = None,
 ) -> Network:
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
-    graph = onnx_graph.load(path, content, output, dequantised)
+    graph = onnx_graph.load(path, content, output, dequantised, input_shape)
     problem: NetworkError | None = None
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
@@ -202,9 +206,8 @@ def _check_open_axis(reading: _Reading, content: bytes) -> None:
     if found is not None and batches.joined(graph.inputs, pair):
         name, size = found
         message = f"entries along the open axis {size!r} of input {name!r} meet, so it is not that of the samples"
-        shape = next(one.shape for one in graph.inputs if one.name == name)
-        fix = f"export it with a fixed size there, or fix it: {onnx_graph.fixing(graph.path, name, shape)}"
-        raise NetworkError(graph.path, message, fix=fix)
+        fix = open_sizes.how({one.name: one.shape for one in graph.inputs}, batch=False)
+        raise OpenSizesError(graph.path, message, fix=fix)
 
 
 def _nearest_levels(value: Affine, ends: tuple[int, int]) -> Levels:
@@ -280,6 +283,7 @@ class _Reading:
             in_pairs=bool(pairs),
             inner_softmax=inner,
             dequantised=graph.dequantised,
+            fixed=graph.fixed,
         )
 
     def _inputs(self, size: int) -> Units:

@@ -20,7 +20,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Selection
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
-from eqspec.networks.units import MAX_PRODUCTS, Units
+from eqspec.networks.units import MAX_PRODUCTS, Units, check_held
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,7 @@ def _check_products(steps: Sequence[Step]) -> None:
     if products > MAX_PRODUCTS:
         message = f"one evaluation of the network costs {products} products; networks of up to {MAX_PRODUCTS}"
         raise mx.TooLargeError(f"{message} are read")
+    check_held(sum(term.tile.index.size + 2 * term.tile.weight.size for step in steps for term in step.terms))
 
 
 def _step(value: Affine, function: Function, number: dict[int, int]) -> Step:

@@ -38,7 +38,7 @@ def of_two_classes(network: Network, stored: bytes) -> Network | None:
         return None
     if hashlib.sha256(stored).hexdigest() != network.sha256:
         raise NetworkError(network.source, "the file has changed since it was read", fix="run it again")
-    read = onnx_reader.read(network.source, completed)
+    read = onnx_reader.read(network.source, completed, input_shape=network.fixed or None)
     if read.output_size != 2 or read.stripped is None:
         return None
     note = f"its one output is read as two classes: 1 - p and p, of which p is what it gives (sha256 {network.sha256})"

@@ -1,0 +1,51 @@
+"""Networks that are too large for bounds: attacked alone, and nothing of them is proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from eqspec.property import Epsilon, Property, Top1
+from eqspec.run import attack_alone
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
+from small_tasks import network, task
+
+FIRST = network(([[1.0, -1.0], [0.5, 1.0]], [0, 0]), ([[1.0, 0.0], [0.0, 1.0]], [0, 0]))
+SECOND = network(([[1.0, -1.0], [0.5, 1.25]], [0, 0]), ([[1.0, 0.0], [0.0, 1.0]], [0, 0]))
+
+
+def asked(claim: Property) -> Task:
+    return task(FIRST, SECOND, claim, [0, 0], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("claim", "breaks"),
+    [(Epsilon(Fraction(1, 5)), True), (Epsilon(Fraction(1, 4)), False), (Top1(), True)],
+)
+def test_a_claim_is_broken_by_a_replayed_point_or_stays_unknown(
+    claim: Property, breaks: bool, monkeypatch: Any
+) -> None:
+    """Outputs differ by a quarter of the second input; class 0 is first where x > 4 y, in the other where x > 4.5 y."""
+    monkeypatch.setattr(attack_alone, "MOST_BOUNDED", 1)
+    result = Runner(Options()).run(asked(claim))
+    if breaks:
+        assert result.verdict is Verdict.DIFFERENT
+        assert result.witness is not None
+        return
+    assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.SIZE)
+    assert "products" in str(result.message)
+
+
+def test_small_networks_are_searched(monkeypatch: Any) -> None:
+    monkeypatch.setattr(attack_alone, "attacked", None)
+    assert Runner(Options()).run(asked(Epsilon(Fraction(1, 2)))).verdict is Verdict.EQUIVALENT
+
+
+def test_whoever_stops_is_heard(monkeypatch: Any) -> None:
+    monkeypatch.setattr(attack_alone, "MOST_BOUNDED", 1)
+    assert Runner(Options()).run(asked(Epsilon(Fraction(1, 2))), stop=lambda: True).reason is Reason.INTERRUPTED
