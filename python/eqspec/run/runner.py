@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
+from eqspec.float_mode import require_ieee
 from eqspec.networks.containment import quantised
 from eqspec.property import Containment, Guarded, validate
 from eqspec.replay.holding import likely_met
@@ -79,12 +80,16 @@ class Runner:
         Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
         about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
         claim makes no sense for the networks, or if float32 is claimed and could overflow; ResourceError if threads or
-        memory are not to be had. Whatever is raised, what is kept of the task from earlier runs stays.
+        memory are not to be had, or floats are not rounded to nearest. Whatever is raised, what is kept of the task
+        from earlier runs stays.
         """
+        require_ieee()
         try:
-            return self._run(task, monitor, stop, options or self.options)
+            result = self._run(task, monitor, stop, options or self.options)
         except MemoryError:
             raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
+        require_ieee()  # what is decided without a search would not notice
+        return result
 
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
         began = perf_counter()
