@@ -13,19 +13,23 @@ from random import Random
 
 import numpy as np
 
-from .claim import FIRST, Obligation
+from .claim import FIRST, Obligation, claim
 from .functions import Relaxation
-from .opening import refuse_if_late
+from .grids.atoms import Atoms, combined
+from .grids.decision import Parts, on_all_parts, on_part
+from .opening import Question, refuse_if_late
 from .proof import Node, Proof
 from .reading import FIRST as OF_FIRST
-from .reading import INPUTS, Pair
-from .rounding import Array, float_above, float_below
+from .reading import INPUTS, File, Pair
+from .rounding import Array, Refused, float_above, float_below
 from .witness import confident, contains
 
 TRIED = 64
 """Inputs at random, beside the middle of the region."""
 STEPS = 5
 """Corners, for each class."""
+PARTS = 512
+"""Parts of a region that lies on grids."""
 Point = list[Fraction]
 
 
@@ -50,6 +54,32 @@ def condition_met(proof: Proof) -> bool | None:
         if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
             return True
     return None
+
+
+def condition_met_on_grids(asked: Question, file: File, until: float) -> bool | None:
+    """The same of a claim that exact integers show, by its reference: on parts of the region, or all of one."""
+    task, met = dict(asked), False
+
+    def late() -> None:
+        refuse_if_late(until)
+
+    def unmet(part: Parts) -> bool:
+        nonlocal met
+        if met:
+            return True
+        atoms = Atoms()
+        forms = on_part(file, part, atoms, late).outputs
+        rows, _, obligations = claim(task, len(forms))
+        known = [atoms.grid(combined(list(row.values()), [forms[k] for k in row])) for row in rows]
+        high = np.array([float_above(grid.high) for grid in known])
+        met = any(_shown(one, np.array([float_below(grid.low) for grid in known])) for one in obligations)
+        return met or not any(_possible(one, high) for one in obligations)
+
+    try:
+        nowhere = on_all_parts(task, file, unmet, PARTS)
+    except Refused:  # for the time, or for numbers that are too fine
+        return None
+    return True if met else False if nowhere else None
 
 
 def _rows(one: Obligation) -> tuple[int, ...]:
