@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from .claimed import claim_in_words, sum_in_words
-from .emptiness import condition_met, condition_met_on_grids, region_inhabited
+from .emptiness import condition_met, met_on_grids, region_inhabited
 from .opening import Question, label, number_in_words
 from .proof import Proof
 from .reading import File
@@ -183,9 +183,6 @@ def _runs(ends: Sequence[tuple[Fraction, Fraction]]) -> Iterator[str]:
     )
 
 
-_NEVER_MET = "VACUOUS: no input of the region meets the condition, so that the claim holds for nothing"
-
-
 def _emptiness(asked: Question, proof: Proof) -> tuple[bool | None, str]:
     """Whether a proof is about nothing, and a sentence if it is or may be."""
     inhabited = region_inhabited(proof)
@@ -195,7 +192,7 @@ def _emptiness(asked: Question, proof: Proof) -> tuple[bool | None, str]:
         return True, "VACUOUS: there is one output only, which every network puts first"
     met = condition_met(proof) if asked["property"].get("guard") else True
     if met is False:
-        return True, _NEVER_MET
+        return True, "VACUOUS: no input of the region meets the condition, so that the claim holds for nothing"
     if inhabited and met:
         return False, ""
     what = "meets the condition" if inhabited else "meets all constraints"
@@ -204,13 +201,15 @@ def _emptiness(asked: Question, proof: Proof) -> tuple[bool | None, str]:
 
 def _by_integers(asked: Question, reference: File, until: float) -> tuple[bool | None, str]:
     """The same of a decision by exact integers, for which the box and its grid have points."""
-    met = condition_met_on_grids(asked, reference, until) if asked["property"].get("guard") else True
+    what = "meets all constraints" if asked["region"]["A"] else ""
+    if asked["property"].get("guard"):
+        what += " and the condition" if what else "meets the condition"
+    met = met_on_grids(asked, reference, until) if what else True
     if met is False:
-        return True, _NEVER_MET
-    if met and not asked["region"]["A"]:
-        return False, ""
-    what = "meets the condition" if met is None else "meets all constraints"
-    return None, f"no input that {what} was found; if there is none, the claim holds for nothing"
+        return True, f"VACUOUS: no input of the region {what}, so that the claim holds for nothing"
+    return (
+        (False, "") if met else (None, f"no input that {what} was found; if there is none, the claim holds for nothing")
+    )
 
 
 def _labels(task: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from eqspec.run.pairs import Pairs
 from eqspec.run.random_inputs import inputs_of, largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.run.rounding import with_reason
+from eqspec.tasks.emptiness import empty, off_grid
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment, Reused
 from eqspec.tasks.task import Task
@@ -127,8 +128,11 @@ class Runner:
         if settled is None:
             return None
         claim = task.property
-        if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous and isinstance(claim, Guarded):
-            settled = replace(settled, vacuous=self._holds_for_nothing(task, claim, stop, options))
+        if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous:
+            nothing = bool(task.constraints) and empty(task)  # of which what is decided took no notice
+            if not nothing and isinstance(claim, Guarded):
+                nothing = self._holds_for_nothing(task, claim, stop, options)
+            settled = replace(settled, vacuous=nothing)
         if options.certifier is None:
             return settled
         return options.certifier.certify(task, settled, options.seconds_of_writing(task))
@@ -320,7 +324,7 @@ def _result(
         verdict,
         seconds,
         reason=reason,
-        vacuous=solution.vacuous,
+        vacuous=solution.vacuous or (verdict is Verdict.EQUIVALENT and off_grid(task)),
         boxes=solution.boxes,
         splits=solution.splits,
         lps=solution.lps,

@@ -28,7 +28,7 @@ from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates,
 from eqspec.replay.violation import violation
 from eqspec.tasks import serialisation
 from eqspec.tasks.lattice import Lattice
-from eqspec.tasks.task import Task
+from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
@@ -318,6 +318,23 @@ def test_that_no_point_meets_the_condition_is_told(seed: int, tmp_path: Path) ->
         found = audit(certificate.path)
         assert any(heading == "shown by" and "exact integers" in text for heading, text in found.said)
         assert found.vacuous is nothing, claim
+
+
+@pytest.mark.parametrize(("least", "nothing"), [(1, False), (2, False), (3, True), (9, True)])
+@pytest.mark.parametrize("guard", [None, F(0), F(1)])
+def test_that_no_point_meets_the_constraints_is_told(
+    guard: F | None, least: int, *, nothing: bool, tmp_path: Path
+) -> None:
+    """The sum of two inputs from -1 to 1 is to be `least`, and the scores, x and y, are `guard` apart."""
+    pair = files(tmp_path, chain().quant(1.0, 4).proto(2), chain().quant(1.0, 5).proto(2))
+    limit = (LinearConstraint((F(-1), F(-1)), F(-least)),)
+    claim = Epsilon(0) if guard is None else Margin(guard)
+    grid = (Lattice(F(0), F(1)),) * 2
+    made = task_of(pair[0], pair[1], claim, [-1, -1], [1, 1], space=space(2, 2), lattices=grid, constraints=limit)
+    result, certificate = certify(made, tmp_path)
+    assert certificate is not None
+    nothing |= guard == 1 and least == 2  # x = y = 1
+    assert (result.verdict, result.vacuous, audit(certificate.path).vacuous) == (Verdict.EQUIVALENT, nothing, nothing)
 
 
 @pytest.fixture(scope="module")
