@@ -141,13 +141,13 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_decided_without_a_search_is_an_error_too(mode: str, switch: Callable[[str], None]) -> None:
     """Exact integers decide on a grid, and two networks that differ by a subnormal weight look like one function."""
-    pair = [
+    f, g = (
         Network.of_layers([AffineLayer(*layer(w)), AffineLayer(*layer(2.0**1000))], "n", str(w))
         for w in (SMALLEST, 0.0)
-    ]
+    )
 
     def ask() -> eqspec.Verdict:
-        return eqspec.verify(*pair, [0], [1], eqspec.Epsilon(0), grid=1).verdict
+        return eqspec.verify(f, g, [0], [1], eqspec.Epsilon(0), grid=1).verdict
 
     assert ask() is eqspec.Verdict.DIFFERENT
     switch(mode)

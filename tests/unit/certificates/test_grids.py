@@ -310,7 +310,11 @@ def test_that_no_point_meets_the_condition_is_told(seed: int, tmp_path: Path) ->
     leads = [abs(f[0][0] - f[1][0]) for f, _ in outputs(made)]
     odds = [1 / (1 + exp(-float(lead))) for lead in leads]
     above, below = (max(odds) + 1) / 2, (max(odds) + 0.5) / 2
-    claims = [(Margin(max(leads)), False), (Margin(max(leads) + F(1, 999)), True), (Margin(F(0)), False)]
+    claims: list[tuple[Property, bool]] = [
+        (Margin(max(leads)), False),
+        (Margin(max(leads) + F(1, 999)), True),
+        (Margin(F(0)), False),
+    ]
     for claim, nothing in [*claims, (Confidence(above), True), (Confidence(max(below, 0.5)), False)]:
         result, certificate = certify(replace(made, property=claim), tmp_path)
         assert certificate is not None
