@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from eqspec import float_mode
 from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
 from eqspec.lazy_dataclass import dataclass
@@ -139,16 +140,10 @@ def _runtime() -> Iterator[Finding]:
 
 def _floating_point() -> Iterator[Finding]:
     """Every bound assumes that sums are rounded to the nearest float and that small numbers are not flushed to 0."""
-    tiny, step, one = np.array([2.0**-1074]), np.array([2.0**-52]), np.array([1.0])
-    if not ((tiny * one > 0).all() and (tiny * 2 - tiny > 0).all()):
+    if not float_mode.keeps_subnormals():
         advice = "a library of this process switches on flush-to-zero (often by -ffast-math); find it and leave it out"
         yield Finding("floating point", "problem", "small numbers are flushed to zero", advice)
-        return
-    nearest = (
-        (one + step * 0.75 == one + step) & (one + step * 0.25 == one)
-        & (-one - step * 0.75 == -one - step) & (-one - step * 0.25 == -one)
-    )  # fmt: skip
-    if nearest.all():
+    elif float_mode.rounds_to_nearest():
         yield Finding("floating point", "ok", "rounds to nearest, keeps small numbers")
     else:
         advice = "a library of this process changes the rounding mode; find it and leave it out"

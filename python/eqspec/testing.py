@@ -182,7 +182,7 @@ def _corners(region: Region, size: int) -> tuple[Bounds, Bounds]:
     if isinstance(region, int | float):
         if not region >= 0:
             raise InputError(f"region = {region}; a single number is a radius, 0 or more")
-        return [-float(region)] * size, [float(region)] * size
+        return [-region] * size, [region] * size
     try:
         lower, upper = region
     except (TypeError, ValueError):

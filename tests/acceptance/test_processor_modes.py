@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import eqspec
 from core_pairs import pair as chains
 from eqspec import _core
 from eqspec.errors import ResourceError
 from eqspec.lp import HighsSolver
+from eqspec.networks import Network
+from eqspec.networks.network import AffineLayer
 
 Array = NDArray[np.float64]
 
@@ -133,3 +136,28 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
             confirm=lambda _: False,
         )
     assert asked
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_decided_without_a_search_is_an_error_too(mode: str, switch: Callable[[str], None]) -> None:
+    """Exact integers decide on a grid, and two networks that differ by a subnormal weight look like one function."""
+    f, g = (
+        Network.of_layers([AffineLayer(*layer(w)), AffineLayer(*layer(2.0**1000))], "n", str(w))
+        for w in (SMALLEST, 0.0)
+    )
+
+    def ask() -> eqspec.Verdict:
+        return eqspec.verify(f, g, [0], [1], eqspec.Epsilon(0), grid=1).verdict
+
+    assert ask() is eqspec.Verdict.DIFFERENT
+    switch(mode)
+    with pytest.raises(ResourceError, match="floating-point mode"):
+        ask()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_network_is_made_in_another_mode(mode: str, switch: Callable[[str], None]) -> None:
+    """What was folded into its weights is off by more than is stored beside them."""
+    switch(mode)
+    with pytest.raises(ResourceError, match="floating-point mode"):
+        Network.of_layers([AffineLayer(*layer(1.0))], "n", "")

@@ -178,8 +178,13 @@ def _times(a: Fraction, b: Value) -> Value:
 
 
 def _total(values: Sequence[Value]) -> Value:
-    exact = all(isinstance(value, Fraction) for value in values)
-    return sum(values, Fraction(0)) if exact else sum(map(real, values))
+    if all(isinstance(value, Fraction) for value in values):
+        return sum(values, Fraction(0))
+    total = sum(map(real, values))
+    # Large numbers that cancel leave nothing of the digits of small ones.
+    if max(abs(real(value)) for value in values) > _ROOM * 10 ** (DIGITS - 5) * (1 + abs(total)):
+        raise UnsureError
+    return total
 
 
 def _less(a: Value, b: Value) -> bool:

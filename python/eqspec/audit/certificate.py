@@ -58,7 +58,7 @@ def _audit(file: Bounded, folder: Path, until: float, part: Part, draft: bool) -
     elif verdict == "equivalent" and "decision" in head:
         if head["decision"] != GRIDS or asked["arithmetic"] != "real":
             raise Refused("it was decided in a way that this auditor does not know")
-        found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
+        found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)), until=until)
     elif verdict == "equivalent":
         proof = (Draft if draft else Proof)(asked, folder, until, balances(head))
         found = audited(head, asked, proof.files, proof, *proof.check(file, part), part=part)

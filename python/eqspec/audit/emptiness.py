@@ -6,26 +6,31 @@ enclosure of the whole region, None if neither was found. No proof rests on any 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain, islice
 from random import Random
+from typing import Any
 
 import numpy as np
 
-from .claim import FIRST, Obligation
+from .claim import FIRST, Obligation, Region, claim
 from .functions import Relaxation
-from .opening import refuse_if_late
+from .grids.atoms import Atoms, combined
+from .grids.decision import Parts, on_all_parts, on_part
+from .opening import Question, refuse_if_late
 from .proof import Node, Proof
 from .reading import FIRST as OF_FIRST
-from .reading import INPUTS, Pair
-from .rounding import Array, float_above, float_below
+from .reading import INPUTS, File, Pair
+from .rounding import Array, Refused, float_above, float_below
 from .witness import confident, contains
 
 TRIED = 64
 """Inputs at random, beside the middle of the region."""
 STEPS = 5
 """Corners, for each class."""
+PARTS = 512
+"""Parts of a region that lies on grids."""
 Point = list[Fraction]
 
 
@@ -50,6 +55,55 @@ def condition_met(proof: Proof) -> bool | None:
         if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
             return True
     return None
+
+
+def met_on_grids(asked: Question, file: File, until: float) -> bool | None:
+    """Whether any input meets the constraints and the condition of a claim that exact integers show.
+
+    It is looked on parts of the region, by forms of the reference, which stand for all of a part.
+    """
+    task, met = dict(asked), False
+    region, guarded = Region(task, len(file.scale)), bool(task["property"].get("guard"))
+
+    def late() -> None:
+        refuse_if_late(until)
+
+    def unmet(part: Parts) -> bool:
+        nonlocal met
+        late()
+        inside, outside = _constrained(region, part)
+        if met or outside:
+            return True
+        shown, possible = _conditioned(task, file, part, late) if guarded else (True, True)
+        met = inside and shown
+        return met or not possible
+
+    try:
+        nowhere = on_all_parts(task, file, unmet, PARTS)
+    except Refused:  # for the time, or for numbers that are too fine
+        return None
+    return True if met else False if nowhere else None
+
+
+def _constrained(region: Region, part: Parts) -> tuple[bool, bool]:
+    """Whether all of a part meets the constraints, and whether nothing of it does."""
+    inside, outside = True, False
+    for row, bound, strict in region.constraints:
+        ends = [sorted((a * grid.low, a * grid.high)) for a, grid in zip(row, part, strict=True)]
+        low, high = (sum((pair[end] for pair in ends), Fraction(0)) for end in (0, 1))
+        inside = inside and (high < bound or (high == bound and not strict))
+        outside = outside or low > bound or (low == bound and strict)
+    return inside, outside
+
+
+def _conditioned(task: dict[str, Any], file: File, part: Parts, late: Callable[[], None]) -> tuple[bool, bool]:
+    """Whether a condition is met on all of a part, and whether it may be anywhere on it."""
+    atoms = Atoms()
+    forms = on_part(file, part, atoms, late).outputs
+    rows, _, obligations = claim(task, len(forms))
+    known = [atoms.grid(combined(list(row.values()), [forms[k] for k in row])) for row in rows]
+    low, high = np.array([float_below(g.low) for g in known]), np.array([float_above(g.high) for g in known])
+    return any(_shown(one, low) for one in obligations), any(_possible(one, high) for one in obligations)
 
 
 def _rows(one: Obligation) -> tuple[int, ...]:

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from math import inf
 from typing import Any
 
 from .claimed import claim_in_words, sum_in_words
-from .emptiness import condition_met, region_inhabited
+from .emptiness import condition_met, met_on_grids, region_inhabited
 from .opening import Question, label, number_in_words
 from .proof import Proof
 from .reading import File
@@ -54,10 +55,12 @@ def audited(
     rounds: int = 0,
     witness: Sequence[str] = (),
     part: tuple[int, int] | None = None,
+    until: float = inf,
 ) -> Audit:
     """What a certificate that holds shows: the claim, by a proof or by exact integers, or that it breaks there.
 
-    With a `part`, what was checked of a proof of so many leaves.
+    With a `part`, what was checked of a proof of so many leaves. Of exact integers it is looked `until` then whether
+    the claim is about anything.
     """
     claim = claim_in_words(asked)
     said = [("does not hold" if witness else "claim", claim)]
@@ -79,7 +82,9 @@ def audited(
         said.append(("note", "the reference and the candidate are the same file"))
     if not (witness or proof):
         said.append(("shown by", "exact integers, without a search: grids and intervals of what both networks compute"))
-    vacuous, note = (False, "") if witness else _emptiness(asked, proof) if proof else _unlooked(asked)
+    vacuous, note = (
+        (False, "") if witness else _emptiness(asked, proof) if proof else _by_integers(asked, files[0], until)
+    )
     said += [("note", note)] if note else []
     labels = _labels(head["task"])
     if part is None:
@@ -195,11 +200,17 @@ def _emptiness(asked: Question, proof: Proof) -> tuple[bool | None, str]:
     return None, f"no input that {what} was found; if there is none, the claim holds for nothing"
 
 
-def _unlooked(asked: Question) -> tuple[bool | None, str]:
+def _by_integers(asked: Question, reference: File, until: float) -> tuple[bool | None, str]:
     """The same of a decision by exact integers, for which the box and its grid have points."""
-    if not asked["region"]["A"] and not asked["property"].get("guard"):
-        return False, ""
-    return None, "no input that meets all constraints and conditions was looked for; if there is none, the claim holds"
+    what = "meets all constraints" if asked["region"]["A"] else ""
+    if asked["property"].get("guard"):
+        what += " and the condition" if what else "meets the condition"
+    met = met_on_grids(asked, reference, until) if what else True
+    if met is False:
+        return True, f"VACUOUS: no input of the region {what}, so that the claim holds for nothing"
+    return (
+        (False, "") if met else (None, f"no input that {what} was found; if there is none, the claim holds for nothing")
+    )
 
 
 def _labels(task: dict[str, Any]) -> dict[str, Any]:

@@ -96,8 +96,6 @@ class TaskExpansion:
 
     def _mention_idle_expectations(self, facts: CheckFacts, points: Sequence[Mapping[str, Form]], scope: Scope) -> None:
         """W318 where no point of the sweeps meets the condition of an expectation."""
-        if facts.search is not None:  # whose variable has no value yet
-            return
         for clause in facts.expectations:
             condition = clause.condition
             if condition is not None and all(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
+from eqspec.float_mode import require_ieee
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import evaluation
 from eqspec.networks.curves import Curves
@@ -141,7 +142,7 @@ class Network:
     large its values may get while they are computed.
 
     Raises NetworkError where the steps do not fit together, are not C-contiguous float64, or hold a number that is not
-    finite.
+    finite, and ResourceError where this thread does not compute as the errors suppose.
     """
 
     steps: tuple[Step, ...]
@@ -199,6 +200,7 @@ class Network:
         return f"<Network {self.source}: {shown}, sha256 {self.sha256[:8]}>"
 
     def __post_init__(self) -> None:
+        require_ieee()
         for message, fix in problems(self.steps, self.input_size):
             raise NetworkError(self.source, message, fix=fix)
 

@@ -84,7 +84,7 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
         else:
             known = run[0](chosen)
             unsettled = _unsettled(task, known, run[1](chosen), check)
-            met = met or _likely_met(task, *known)
+            met = met or _likely_met(task, known[0], known[1] | _outside(task, run[0], chosen))
         for place in unsettled:
             alone += 1
             check()
@@ -104,6 +104,23 @@ def _likely_met(task: Task, values: Values, unsure: NDArray[np.bool_]) -> bool:
     return isinstance(claim, Guarded) and likely_met(claim, values.value[:, ~unsure], lowest_wins=turned)
 
 
+def _outside(task: Task, run: _Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which of some cells are single points that miss a constraint of the region by more than is rounded here."""
+    found = np.zeros(chosen.shape[1], bool)
+    grids = task.lattices or (None,) * len(task.lower_exact)
+    ends = zip(grids, task.lower_exact, task.upper_exact, strict=True)
+    if not task.constraints or any(grid is None and low < high for grid, low, high in ends):
+        return found
+    points = run.inputs(chosen)
+    for constraint in task.constraints:
+        whole, bound = constraint.whole
+        unit = max(map(abs, (*whole, bound)), default=0) or 1
+        row, limit = np.array([float(Fraction(a, unit)) for a in whole]), float(Fraction(bound, unit))
+        size = np.abs(row) @ np.abs(points) + abs(limit)
+        found |= row @ points - limit > 1e-9 * size
+    return found
+
+
 def _asks_nothing(task: Task, reference: _Run, some: int, check: Callable[[], None]) -> bool:
     """Whether the guard of the claim is met in no cell, which is not likely to be met in one.
 
@@ -115,6 +132,9 @@ def _asks_nothing(task: Task, reference: _Run, some: int, check: Callable[[], No
     turned, alone, cells = task.space.decide == "min", 0, reference.cells
     for start in range(0, cells.count, some):
         chosen = cells.choices(start, min(start + some, cells.count))
+        chosen = chosen[:, ~_outside(task, reference, chosen)]
+        if not chosen.size:
+            continue
         values, unsure = reference(chosen)
         outputs = np.concatenate([*values.ends(), unsure[None]])
         for place in np.sort(np.unique(outputs, axis=1, return_index=True)[1]).tolist():
@@ -211,6 +231,11 @@ class _Run:
         whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
         reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
         self._needed = any(number not in whole for number in reading)
+
+    def inputs(self, chosen: NDArray[np.intp]) -> Array:
+        """The points (I, N) that stand for cells, rounded."""
+        found: Array = self._inputs[np.arange(len(chosen))[:, None], chosen]
+        return found
 
     def __call__(self, chosen: NDArray[np.intp], watch: Watch | None = None) -> tuple[Values, NDArray[np.bool_]]:
         """Outputs (O, N) at cells (I, N), and for which of them they are not known."""

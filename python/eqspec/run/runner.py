@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
+from eqspec.float_mode import require_ieee
 from eqspec.networks.containment import quantised
 from eqspec.property import Containment, Guarded, validate
 from eqspec.replay.holding import likely_met
@@ -40,6 +41,7 @@ from eqspec.run.pairs import Pairs
 from eqspec.run.random_inputs import inputs_of, largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.run.rounding import with_reason
+from eqspec.tasks.emptiness import empty, off_grid
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment, Reused
 from eqspec.tasks.task import Task
@@ -79,12 +81,16 @@ class Runner:
         Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
         about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
         claim makes no sense for the networks, or if float32 is claimed and could overflow; ResourceError if threads or
-        memory are not to be had. Whatever is raised, what is kept of the task from earlier runs stays.
+        memory are not to be had, or floats are not rounded to nearest. Whatever is raised, what is kept of the task
+        from earlier runs stays.
         """
+        require_ieee()
         try:
-            return self._run(task, monitor, stop, options or self.options)
+            result = self._run(task, monitor, stop, options or self.options)
         except MemoryError:
             raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
+        require_ieee()  # what is decided without a search would not notice
+        return result
 
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
         began = perf_counter()
@@ -129,8 +135,11 @@ class Runner:
         if settled is None:
             return None
         claim = task.property
-        if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous and isinstance(claim, Guarded):
-            settled = replace(settled, vacuous=self._holds_for_nothing(task, claim, stop, options))
+        if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous:
+            nothing = bool(task.constraints) and empty(task)  # of which what is decided took no notice
+            if not nothing and isinstance(claim, Guarded):
+                nothing = self._holds_for_nothing(task, claim, stop, options)
+            settled = replace(settled, vacuous=nothing)
         if options.certifier is None:
             return settled
         return options.certifier.certify(task, settled, options.seconds_of_writing(task))
@@ -322,7 +331,7 @@ def _result(
         verdict,
         seconds,
         reason=reason,
-        vacuous=solution.vacuous,
+        vacuous=solution.vacuous or (verdict is Verdict.EQUIVALENT and off_grid(task)),
         boxes=solution.boxes,
         splits=solution.splits,
         lps=solution.lps,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Literal, cast, get_args
@@ -130,7 +130,7 @@ class Checks:
         if on is not None:
             with self.findings.collecting():
                 self._region(on.use, subjects, scope)
-        unused = self._refuse_unused(check, search)
+        unused = self._refuse_unused(check, search) or self._refuse_searched(expectations, search)
         if claim is None or on is None or subjects is None or sweeps is None or unused:
             raise Fault
         tags = tuple(t.text for c in check.clauses if isinstance(c, ast.Tags) for t in c.tags)
@@ -362,6 +362,19 @@ class Checks:
                 message = f"nothing in check '{check.name}' depends on '{clause.variable}': all its tasks are the same"
                 self.findings.add(warning("W307", message, clause.variable.span, help="leave it out"))
         return unused
+
+    def _refuse_searched(self, expectations: Sequence[ast.Expect], search: Search | None) -> bool:
+        """Whether an expectation depends on what is searched: where its condition is not met it would be left out."""
+        refused = False
+        for condition in (clause.condition for clause in expectations if search and clause.condition):
+            names = {str(r.name) for side in (condition.left, condition.right) for r in references(side)}
+            if search is not None and search.variable in names:
+                message = f"'{search.variable}' is searched, so what is expected cannot depend on it"
+                hint = "'find smallest eps in 0.1 .. 0.2' is as expected where the answer is at most 0.2"
+                help_text = f"end the range at what is good enough: {hint}"
+                self.findings.add(error("E308", message, condition.span, help=help_text))
+                refused = True
+        return refused
 
 
 def _values_of_networks(claim: ast.Claim) -> set[str]:

@@ -72,6 +72,7 @@ CODES: dict[str, str] = {
     "E305": "a search with a trivial answer or none",
     "E306": "a guard or top1 without classifier",
     "E307": "more tasks than can be listed",
+    "E308": "an expectation that depends on what is searched",
     "W301": "a confidence that holds everywhere",
     "W303": "a large grid",
     "W304": "both networks are the same file",

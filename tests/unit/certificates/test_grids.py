@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ from eqspec.audit.grids import decide
 from eqspec.audit.opening import question
 from eqspec.audit.witness import values_at
 from eqspec.networks import read_network
-from eqspec.property import Confidence, Epsilon, Linear, NeverSaturates, NeverWraps, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
 from eqspec.replay.violation import violation
 from eqspec.tasks import serialisation
 from eqspec.tasks.lattice import Lattice
-from eqspec.tasks.task import Task
+from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
@@ -296,6 +297,48 @@ def test_what_is_not_read_is_refused_by_name(name: str) -> None:
     change, reason = REFUSED[name]
     with pytest.raises(Refused, match=reason):
         read(with_(change), 2).steps()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_that_no_point_meets_the_condition_is_told(seed: int, tmp_path: Path) -> None:
+    """The claim is then true and says nothing, and an audit with the spec must not call it shown as expected."""
+    rng = np.random.default_rng(seed)
+    weights = [quarters(rng, 3, 2), quarters(rng, 3), quarters(rng, 2, 3), quarters(rng, 2)]
+    pair = files(tmp_path, written(rng, weights, 0, 2), written(rng, weights, 3, 2))
+    grid = (Lattice(F(0), F(1, 2)),) * 2
+    made = task_of(pair[0], pair[1], Top1(), [-1, -1], [1, 1], space=space(2, 2), lattices=grid)
+    leads = [abs(f[0][0] - f[1][0]) for f, _ in outputs(made)]
+    odds = [1 / (1 + exp(-float(lead))) for lead in leads]
+    above, below = (max(odds) + 1) / 2, (max(odds) + 0.5) / 2
+    claims: list[tuple[Property, bool]] = [
+        (Margin(max(leads)), False),
+        (Margin(max(leads) + F(1, 999)), True),
+        (Margin(F(0)), False),
+    ]
+    for claim, nothing in [*claims, (Confidence(above), True), (Confidence(max(below, 0.5)), False)]:
+        result, certificate = certify(replace(made, property=claim), tmp_path)
+        assert certificate is not None
+        assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, nothing)
+        found = audit(certificate.path)
+        assert any(heading == "shown by" and "exact integers" in text for heading, text in found.said)
+        assert found.vacuous is nothing, claim
+
+
+@pytest.mark.parametrize(("least", "nothing"), [(1, False), (2, False), (3, True), (9, True)])
+@pytest.mark.parametrize("guard", [None, F(0), F(1)])
+def test_that_no_point_meets_the_constraints_is_told(
+    guard: F | None, least: int, *, nothing: bool, tmp_path: Path
+) -> None:
+    """The sum of two inputs from -1 to 1 is to be `least`, and the scores, x and y, are `guard` apart."""
+    pair = files(tmp_path, chain().quant(1.0, 4).proto(2), chain().quant(1.0, 5).proto(2))
+    limit = (LinearConstraint((F(-1), F(-1)), F(-least)),)
+    claim = Epsilon(0) if guard is None else Margin(guard)
+    grid = (Lattice(F(0), F(1)),) * 2
+    made = task_of(pair[0], pair[1], claim, [-1, -1], [1, 1], space=space(2, 2), lattices=grid, constraints=limit)
+    result, certificate = certify(made, tmp_path)
+    assert certificate is not None
+    nothing |= guard == 1 and least == 2  # x = y = 1
+    assert (result.verdict, result.vacuous, audit(certificate.path).vacuous) == (Verdict.EQUIVALENT, nothing, nothing)
 
 
 @pytest.fixture(scope="module")

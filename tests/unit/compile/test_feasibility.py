@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from eqspec.compile.boxes import BoxBuilder, RegionBox
-from eqspec.compile.feasibility import refute, separates
+from eqspec.compile.feasibility import refute
 from eqspec.compile.scalers import Scaler
 from eqspec.span import Source, Span
 from eqspec.spec.region_terms import RawBound, RawConstraint, Terms
 from eqspec.spec.spaces import SpaceFacts
+from eqspec.tasks.emptiness import separates
 
 SPAN = Span(Source("x", "a constraint"), 0, 12)
 SIZE = 3
@@ -78,5 +79,5 @@ def test_no_multipliers_exclude_a_point_that_is_there(
     box, _ = region(rows, bounds[: len(rows)], Fraction(1))
     x = [low + t * (high - low) for low, high, t in zip(box.lower_exact, box.upper_exact, point, strict=True)]
     inside = all(sum(c * v for c, v in zip(k.coefficients, x, strict=True)) <= k.bound for k in box.constraints)
-    if separates(multipliers[: len(box.constraints)], box):
+    if separates(multipliers[: len(box.constraints)], box, box.constraints):
         assert not inside

@@ -10,7 +10,7 @@ import pytest
 
 from eqspec.compile import Compiled
 from eqspec.errors import InputError, SpecError
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.property import Confidence, Epsilon, Margin, Top1
 
 Compile = Callable[..., Compiled]
 HEAD = (
@@ -155,13 +155,22 @@ def test_sweeps_and_rows_make_one_search_each(compiled: Compile) -> None:
     assert (found[3].parameters, found[3].budget.timeout, found[3].tags) == ({"m": 2, "row": 1}, 5.0, ("t",))
 
 
-def test_expectations_hold_at_their_values(compiled: Compile) -> None:
-    (found,) = finds(
-        compiled,
-        "prove g satisfies g[y] <= v on core(1) find smallest v in 0 .. 2 expect equivalent if v >= 1",
-    )
-    assert [found.task_at(Fraction(v)).expected for v in (0, 1)] == [None, "equivalent"]
-    assert found.task_at(Fraction(1)).property == Linear((1, 0, 0), (0, 0, 0), Fraction(1))
+@pytest.mark.parametrize("condition", ["v >= 1", "1 < v", "m + v <= 3", "2 * (v - 1) == 0"])
+def test_what_is_expected_cannot_depend_on_what_is_searched(compiled: Compile, condition: str) -> None:
+    """A condition that the answer does not meet would be left out, and any answer be as expected."""
+    claim = "prove g satisfies g[y] <= v + m on core(1) for m in [1, 2] find smallest v in 0 .. 2"
+    with pytest.raises(SpecError) as caught:
+        finds(compiled, f"{claim} expect equivalent if {condition}")
+    assert [d.code for d in caught.value.diagnostics] == ["E308"]
+
+
+def test_expectations_of_a_search_are_those_of_its_sweeps(compiled: Compile) -> None:
+    claim = "prove g satisfies g[y] <= v + m on core(1) for m in [1, 2] find smallest v in 0 .. 2"
+    first, second = finds(compiled, f"{claim} expect different if m < 2")
+    assert [found.task_at(Fraction(v)).expected for found in (first, second) for v in (0, 1)] == ["different"] * 2 + [
+        None
+    ] * 2
+    assert [d.code for d in compiled(HEAD + f"check c {{ {claim} expect unknown if m < 1 }}").diagnostics] == ["W318"]
 
 
 def test_a_region_of_another_file_and_values_with_names_are_followed(compiled: Compile) -> None:

@@ -338,6 +338,12 @@ def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
             (1, 6),
             "the order of what it gives",
         ),
+        (
+            [helper.make_node("TopK", ["c", "k"], ["v", "p"], sorted=0), node("Add", ["x", "v"], "y")],
+            {"c": numbers(4), "k": whole(2)},
+            (1, 2),
+            "the order of what it gives",
+        ),
         ([node("GridSample", ["x", "x"], "y")], {}, (1, 2, 2, 2), "depends on the input"),
         (
             [node("GridSample", ["x", "g"], "y", mode="nearest")],

@@ -3,16 +3,18 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import exp
+from typing import Any
 
 import numpy as np
 import pytest
 
+import eqspec
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.network import Network
+from eqspec.networks.network import AffineLayer, Network
 from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Confidence, Epsilon, Margin, NeverSaturates, Top1
+from eqspec.property import Confidence, Epsilon, Margin, NeverSaturates, Property, Top1
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
@@ -69,6 +71,42 @@ def test_what_grids_prove_is_vacuous_where_a_search_says_so(margin: int, *, vacu
     f, g = (Network((first, last), 2, "m", name) for name in "fg")
     result = Runner(Options(threads=1)).run(task(f, g, Margin(margin), [-1, -1], [1, 1]))
     assert (result.verdict, result.vacuous, result.boxes) == (Verdict.EQUIVALENT, vacuous, 0)
+
+
+@pytest.mark.parametrize(
+    ("low", "grid", "rows", "bounds", "vacuous"),
+    [
+        (-1, None, [[1, 0]], [-2], True),
+        (1, None, [[1, 0]], [0], True),
+        (1, None, [[1, 0]], [1], False),
+        (-1, 1, [[1, 0]], [-2], True),
+        (-1, 1, [[1, 1], [-1, -1]], ["1/2", "-1/2"], True),  # x + y == 1/2, which no whole numbers meet
+        (-1, "1/2", [[1, 1], [-1, -1]], ["1/2", "-1/2"], False),
+        (-1, "1/1000", [[1, 1], [-1, -1]], ["1/3", "-1/3"], True),
+        (-1, 1, [[3, 3], [-3, -2]], [2, -2], True),  # between two lines there is no whole point
+        (-1, [1, None], [[1, 1], [-1, -1]], ["1/2", "-1/2"], False),
+    ],
+)
+@pytest.mark.parametrize("claim", [Epsilon(0), Epsilon(1), Top1(), Margin(0)])
+def test_what_holds_on_the_box_is_vacuous_where_constraints_leave_nothing(
+    claim: Property, low: int, grid: Any, rows: list[list[int]], bounds: list[Any], *, vacuous: bool
+) -> None:
+    f, g = identical_pair()
+    result = eqspec.verify(f, g, [low] * 2, [1] * 2, claim, constraints=(rows, bounds), grid=grid, timeout=20)
+    assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous)
+
+
+def test_a_guard_that_is_met_outside_of_the_constraints_alone_says_nothing() -> None:
+    """The scores are x and y, of whole numbers from -3 to 3."""
+    f, g = identical_pair()
+    for least, vacuous in ((1, False), (2, False), (3, True), (6, True)):
+        ends, apart = ([-3, -3], [3, 3]), ([[1, -1], [-1, 1]], [2, 2])
+        result = eqspec.verify(f, g, *ends, Margin(least), constraints=apart, grid=1, timeout=20)
+        assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous), least
+
+
+def identical_pair() -> list[Network]:
+    return [Network.of_layers([AffineLayer(np.eye(2), np.zeros(2))], "m", name) for name in "fg"]
 
 
 def test_a_single_point_is_a_cell_of_any_network() -> None:

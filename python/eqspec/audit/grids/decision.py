@@ -35,16 +35,32 @@ def decide(asked: Mapping[str, Any], folder: Path, late: Callable[[], None]) -> 
     """The files of a question, whose claim holds on its region by grids. Refused where they do not show it."""
     task = dict(asked)
     files = [network(task, role, folder) for role in ("reference", "candidate")]
-    todo, count = [_whole(Region(task, len(files[0].scale)))], 0
+    if not on_all_parts(task, files[0], lambda part: _follows(task, files, part, late)):
+        raise Refused("the grids and intervals of both networks do not show the claim")
+    return files
+
+
+def on_all_parts(task: dict[str, Any], file: File, shown: Callable[[Parts], bool], most: int = MOST_PARTS) -> bool:
+    """Whether something is shown on the whole region, or on all of at most so many parts that make it up."""
+    todo, count = [_whole(Region(task, len(file.scale)))], 0
     while todo:
         part, count = todo.pop(), count + 1
-        if _follows(task, files, part, late):
+        if shown(part):
             continue
         halves = _halves(part)
-        if halves is None or count + len(todo) >= MOST_PARTS:
-            raise Refused("the grids and intervals of both networks do not show the claim")
+        if halves is None or count + len(todo) >= most:
+            return False
         todo += halves
-    return files
+    return True
+
+
+def on_part(file: File, part: Parts, atoms: Atoms, late: Callable[[], None]) -> Network:
+    """A network on a part of the region."""
+    inputs = [
+        Form.number(grid.low) if grid.low == grid.high else atoms.of(("input", number), grid)
+        for number, grid in enumerate(part)
+    ]
+    return Network(file.steps(), inputs, atoms, late)
 
 
 def _whole(region: Region) -> Parts:
@@ -77,11 +93,7 @@ def _halves(part: Parts) -> list[Parts] | None:
 def _follows(task: dict[str, Any], files: Sequence[File], part: Parts, late: Callable[[], None]) -> bool:
     """Whether the claim follows on a part."""
     atoms, said = Atoms(), task["property"]
-    inputs = [
-        Form.number(grid.low) if grid.low == grid.high else atoms.of(("input", number), grid)
-        for number, grid in enumerate(part)
-    ]
-    first, second = (Network(file.steps(), inputs, atoms, late) for file in files)
+    first, second = (on_part(file, part, atoms, late) for file in files)
     if said["kind"] == "never":
         return bool(said["overflow"] == "wraps" or not second.saturates)
     f, g = first.outputs, second.outputs

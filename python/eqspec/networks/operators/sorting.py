@@ -27,6 +27,8 @@ Layer = list[tuple[int, int]]
 
 def top_k(call: OperatorCall) -> Sequence[Value]:
     """TopK: the values, and their places where these are asked for."""
+    if call.opset >= 11 and not call.integer("sorted", 1) and _count(call) > 1:
+        raise UnreadableError("the order of what it gives is left to the runtime", "export it with sorted=1")
     if folding.is_constant(call):
         return folding.fold(call)
     x = call.real_value(0)
@@ -36,8 +38,6 @@ def top_k(call: OperatorCall) -> Sequence[Value]:
     size, count = x.shape[axis], _count(call)
     if not 0 < count <= size:
         raise UnreadableError(f"{count} of {size} entries", "export the model again")
-    if call.opset >= 11 and not call.integer("sorted", 1) and count > 1:
-        raise UnreadableError("the order of what it gives is left to the runtime", "export it with sorted=1")
     largest = call.opset < 11 or bool(call.integer("largest", 1))
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
     check_value(shape)
