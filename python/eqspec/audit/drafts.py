@@ -37,11 +37,8 @@ class Draft(Proof):
             self.refuse(self._unproved)
         return counts
 
-    def _wait(self, node: Node) -> None:
-        if _digest(node) in self.shown:
-            self.leaves += 1
-        else:
-            super()._wait(node)
+    def _wait(self, node: Node, shown: bool = False) -> None:
+        super()._wait(node, shown or _digest(node) in self.shown)
 
     def _flush(self) -> None:
         waiting, self.waiting = self.waiting, []
