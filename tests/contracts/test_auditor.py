@@ -8,9 +8,9 @@ from pathlib import Path
 
 AUDIT = Path(__file__).resolve().parents[2] / "python" / "eqspec" / "audit"
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-BESIDE = {"__main__.py", "claimed.py", "drafts.py", "emptiness.py", "statement.py", "witness.py"}
-"""What no proof that is audited by itself goes through: the command, drafts, counterexamples, and what is said about a
-certificate that holds."""
+BESIDE = {"__main__.py", "claimed.py", "drafts.py", "emptiness.py", "sessions.py", "statement.py", "witness.py"}
+"""What no proof that is audited by itself goes through: the command, drafts, what a writer asks, counterexamples,
+and what is said about a certificate that holds."""
 
 
 def code_lines(path: Path) -> int:
