@@ -44,6 +44,7 @@ if sys.argv[1:] == ["-"]:
                 Proof(question(asked["task"]), Path(asked["folder"]))
             print(json.dumps({}), flush=True)
             continue
+        sessions.rest()
         try:
             with in_time(seconds):
                 more = asked.get("part"), bool(asked.get("draft"))

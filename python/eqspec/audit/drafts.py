@@ -44,14 +44,19 @@ class Draft(Proof):
     def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures; of one node, the last one is kept, as a round may follow on what was asked of it."""
         if len(nodes) != 1 or bounds_alone:
+            self._last = None  # its memory is wanted
             return super().reach(*nodes, bounds_alone=bounds_alone)
         key = _digest(nodes[0])
         if self._last is None or self._last[0] != key:
-            self._last = None  # before another one takes its memory
+            self._last = None
             self._last = key, super().reach(*nodes)
         reached = copy(self._last[1])
         reached.low, reached.high = reached.low.copy(), reached.high.copy()  # a round improves them in place
         return reached
+
+    def rest(self) -> None:
+        """Keep no enclosure, as another proof is about to be audited."""
+        self._last = None
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """As of a proof, or as it was found before."""

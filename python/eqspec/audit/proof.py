@@ -62,7 +62,7 @@ class Proof:
         few = np.count_nonzero(self.region.lower < self.region.upper) <= FEW
         self.chains = chains(self.pair) if few else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
-        self.batch = max(1, min(256, 6_000_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
+        self.batch = max(1, min(256, 2_000_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
         self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 

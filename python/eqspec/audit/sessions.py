@@ -22,7 +22,8 @@ class Sessions:
     """One at a time: the last that was begun."""
 
     def __init__(self) -> None:
-        self._name, self._proof = "", None
+        self._name = ""
+        self._proof: Draft | None = None
 
     @np.errstate(all="ignore")
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -40,6 +41,11 @@ class Sessions:
             return {"node": [encoded(after.low), encoded(after.high)]}
         reached = self._proof.reach(node)
         return {"node": [encoded(reached.low[:, 0]), encoded(reached.high[:, 0])]}
+
+    def rest(self) -> None:
+        """Give memory back while a certificate is audited."""
+        if self._proof is not None:
+            self._proof.rest()
 
 
 def encoded(array: Array) -> list[Any]:
