@@ -4,6 +4,7 @@ With `-` instead, requests are read line by line, {"path": ..., "folder": ..., "
 With "part": [first, last] only these leaves of a proof are checked, and the verdict is "part".
 Of a certificate that a leaf does not prove, its number and the obligation are told beside the reason. With
 "draft": true all such leaves are told, and leaves that an earlier draft showed are not bounded again.
+{"session": ..., ...} is a question of `sessions.py`, which proves nothing.
 {"task": ..., "folder": ...} is only answered once the networks of the task are read, which then need not be read again.
 The process holds itself to a time for each certificate and to the memory in `opening/limits.py`.
 """
@@ -24,17 +25,26 @@ from audit import Refused, audit  # type: ignore[import-not-found]  # noqa: E402
 from audit.opening import label, limits, question  # type: ignore[import-not-found]  # noqa: E402
 from audit.opening.process import hold, in_time  # type: ignore[import-not-found]  # noqa: E402
 from audit.proof import Proof  # type: ignore[import-not-found]  # noqa: E402
+from audit.sessions import Sessions  # type: ignore[import-not-found]  # noqa: E402
 
 hold(limits.MEMORY)
 if sys.argv[1:] == ["-"]:
+    sessions = Sessions()
     for line in sys.stdin:
         asked = json.loads(line)
         seconds = float(asked.get("seconds") or limits.SECONDS)
+        if "session" in asked:
+            reply = {}
+            with suppress(Exception), in_time(seconds):  # then the writer finds it out by itself
+                reply = sessions.answer(asked)
+            print(json.dumps(reply), flush=True)
+            continue
         if "task" in asked:
             with suppress(Exception), in_time(seconds):  # what is wrong with it is said when it is audited
                 Proof(question(asked["task"]), Path(asked["folder"]))
             print(json.dumps({}), flush=True)
             continue
+        sessions.rest()
         try:
             with in_time(seconds):
                 more = asked.get("part"), bool(asked.get("draft"))

@@ -1,18 +1,21 @@
 """Drafts of a proof: all leaves that show too little are told, and what one draft showed is not bounded in the next.
 
 A leaf that shows all that is open on it, with room for what a sum may lose in another order, as beside other boxes, is
-known by its digest. Only who writes a certificate asks for drafts; of a proof that is audited by itself every leaf is
-bounded.
+known by its digest. So is what a round led to from a node, all of whose numbers count: one box is bounded by itself,
+and the same way each time. Only who writes a certificate asks for drafts; of a proof that is audited by itself every
+leaf and every round is bounded.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from .bounds import Reached
 from .opening import Bounded, limits
 from .proof import Node, Proof
 from .reading import Pair
@@ -27,8 +30,9 @@ class Draft(Proof):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.shown = _shown(self.pair, tuple(self.obligations))
+        self.shown, self._known = _shown(self.pair, tuple(self.obligations))
         self._unproved: list[tuple[int, int]] = []
+        self._last: tuple[bytes, Reached] | None = None
 
     def check(self, file: Bounded, part: tuple[int, int] | None = None) -> tuple[int, int]:
         """As of a proof; Refused with all leaves that show too little."""
@@ -37,11 +41,36 @@ class Draft(Proof):
             self.refuse(self._unproved)
         return counts
 
-    def _wait(self, node: Node) -> None:
-        if _digest(node) in self.shown:
-            self.leaves += 1
-        else:
-            super()._wait(node)
+    def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
+        """Their enclosures; of one node, the last one is kept, as a round may follow on what was asked of it."""
+        if len(nodes) != 1 or bounds_alone:
+            self._last = None  # its memory is wanted
+            return super().reach(*nodes, bounds_alone=bounds_alone)
+        key = _digest(nodes[0])
+        if self._last is None or self._last[0] != key:
+            self._last = None
+            self._last = key, super().reach(*nodes)
+        reached = copy(self._last[1])
+        reached.low, reached.high = reached.low.copy(), reached.high.copy()  # a round improves them in place
+        return reached
+
+    def rest(self) -> None:
+        """Keep no enclosure, as another proof is about to be audited."""
+        self._last = None
+
+    def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
+        """As of a proof, or as it was found before."""
+        key = _digest(node, wanted, rows, multipliers, self.region.rows, self.region.bounds)
+        if (found := self._known.get(key)) is not None:
+            self.rounds += 1
+            return found
+        found = super().round(node, wanted, rows, multipliers)
+        if (len(self._known) + 1) * found.low.nbytes <= limits.KNOWN:
+            self._known[key] = found
+        return found
+
+    def _wait(self, node: Node, shown: bool = False) -> None:
+        super()._wait(node, shown or _digest(node) in self.shown)
 
     def _flush(self) -> None:
         waiting, self.waiting = self.waiting, []
@@ -65,12 +94,16 @@ def widened(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=4)
-def _shown(pair: Pair, obligations: tuple[Any, ...]) -> set[bytes]:  # noqa: ARG001 - kept for each
-    """Digests of leaves that drafts of a proof of these obligations about a pair showed."""
-    return set()
+def _shown(pair: Pair, obligations: tuple[Any, ...]) -> tuple[set[bytes], dict[bytes, Node]]:  # noqa: ARG001 - kept for each
+    """Digests of leaves that drafts of a proof of these obligations about a pair showed; and of rounds, and the nodes
+    that they led to."""
+    return set(), {}
 
 
-def _digest(node: Node) -> bytes:
-    """Of all that it is."""
-    whole = np.append(node.low, node.high).tobytes() + repr((node.open, node.assumed)).encode()
-    return blake2b(whole, digest_size=24).digest()
+def _digest(node: Node, *more: Array) -> bytes:
+    """Of all that it is, and of arrays with their types and shapes."""
+    found = blake2b(np.append(node.low, node.high).tobytes(), digest_size=24)
+    found.update(repr((node.open, node.assumed, [(array.dtype.str, array.shape) for array in more])).encode())
+    for array in more:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.digest()

@@ -17,7 +17,7 @@ import numpy as np
 from .claim import FIRST, Obligation, Region, claim
 from .functions import Relaxation
 from .grids.atoms import Atoms, combined
-from .grids.decision import Parts, on_all_parts, on_part
+from .grids.decision import Parts, on_all_parts, on_part, whole
 from .opening import Question, refuse_if_late
 from .proof import Node, Proof
 from .reading import FIRST as OF_FIRST
@@ -68,18 +68,18 @@ def met_on_grids(asked: Question, file: File, until: float) -> bool | None:
     def late() -> None:
         refuse_if_late(until)
 
-    def unmet(part: Parts) -> bool:
+    def unmet(part: Parts, atoms: Atoms) -> bool:
         nonlocal met
         late()
         inside, outside = _constrained(region, part)
         if met or outside:
             return True
-        shown, possible = _conditioned(task, file, part, late) if guarded else (True, True)
+        shown, possible = _conditioned(task, file, part, atoms, late) if guarded else (True, True)
         met = inside and shown
         return met or not possible
 
     try:
-        nowhere = on_all_parts(task, file, unmet, PARTS)
+        nowhere = on_all_parts(whole(region), unmet, PARTS)
     except Refused:  # for the time, or for numbers that are too fine
         return None
     return True if met else False if nowhere else None
@@ -96,9 +96,10 @@ def _constrained(region: Region, part: Parts) -> tuple[bool, bool]:
     return inside, outside
 
 
-def _conditioned(task: dict[str, Any], file: File, part: Parts, late: Callable[[], None]) -> tuple[bool, bool]:
+def _conditioned(
+    task: dict[str, Any], file: File, part: Parts, atoms: Atoms, late: Callable[[], None]
+) -> tuple[bool, bool]:
     """Whether a condition is met on all of a part, and whether it may be anywhere on it."""
-    atoms = Atoms()
     forms = on_part(file, part, atoms, late).outputs
     rows, _, obligations = claim(task, len(forms))
     known = [atoms.grid(combined(list(row.values()), [forms[k] for k in row])) for row in rows]

@@ -1,6 +1,7 @@
 """Proofs, checked while they are read: the tree (N, 3) in preorder, then three arrays for every round in it, all in
 numpy's format. A record of the tree is
 `0`             leaf: everything open is excluded here by the enclosure, or nothing satisfies what is known;
+`0 1`           leaf that `grids` may show in exact rationals: of very small networks, where bounds in floats do not;
 `1 q place`     two nodes follow, where quantity q is below and above the place: together they cover what was cut;
 `2`             a round: bounds of quantities under the assumption, from facts and multipliers; the node goes on;
 `3 o`           a node follows on which only the open obligation o is left and assumed to fail; then the node goes on
@@ -20,6 +21,7 @@ import numpy as np
 from .alone import FEW, chains
 from .bounds import Reached, exchange
 from .claim import Region, claim
+from .grids import exactly
 from .opening import Balances, Bounded, array, below, go_on, limits
 from .reading import Pair, network
 from .rounding import Array, Refused
@@ -56,10 +58,11 @@ class Proof:
         *rows, self.obligations = claim(task, first.outputs)
         self.pair = Pair.of(first, second, (rows[0], rows[1]), balances)
         self.region = Region(task, self.pair.inputs)
+        self.asked = task, self.files, self.region
         few = np.count_nonzero(self.region.lower < self.region.upper) <= FEW
         self.chains = chains(self.pair) if few else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
-        self.batch = max(1, min(256, 6_000_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
+        self.batch = max(1, min(256, 2_000_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
         self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 
@@ -137,14 +140,13 @@ class Proof:
             go_on(len(tree) - at, len(todo), most, self.until)
             if part and not (self.leaves < last and self.leaves + leaves[at] > first):
                 todo.pop()
-                for _ in range(int((tree[at : at + sizes[at], 0] == ROUND).sum())):
-                    for dimensions in _ROUND:
-                        array(file, dimensions)
+                for dimensions in _ROUND * int((tree[at : at + sizes[at], 0] == ROUND).sum()):
+                    array(file, dimensions)
                 self.leaves, at = self.leaves + int(leaves[at]), at + int(sizes[at])
                 continue
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
             if kind == LEAF:
-                self._wait(node)
+                self._wait(node, which == 1 and exactly(self.asked, node.low, node.high, node.open, self.until))
             elif kind == CUT:
                 todo += reversed(self.halves(node, int(which), float(place)))
             elif kind == ROUND:
@@ -159,8 +161,8 @@ class Proof:
         self._flush()
         return self.leaves, self.rounds
 
-    def _wait(self, node: Node) -> None:
-        if node.open and not node.infeasible:
+    def _wait(self, node: Node, shown: bool = False) -> None:
+        if node.open and not (shown or node.infeasible):
             self.waiting.append((self.leaves, node))
         self.leaves += 1
         if len(self.waiting) >= self.batch:
@@ -173,9 +175,8 @@ class Proof:
             reached = self.reach(*(node for _, node in waiting), bounds_alone=True)
             done = {o: self.excluded(reached, o) for o in {o for _, node in waiting for o in node.open}}
         for b, (leaf, node) in enumerate(waiting):
-            for o in node.open:
-                if not done[o][b]:
-                    self.refuse([(leaf, o)])
+            if left := [(leaf, o) for o in node.open if not done[o][b]]:
+                self.refuse(left)
 
     def refuse(self, unproved: Sequence[tuple[int, int]]) -> NoReturn:
         """What leaves do not show ends the audit."""

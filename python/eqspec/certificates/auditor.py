@@ -77,6 +77,10 @@ class Auditor:
         """Have the networks of a task read ahead of its audit."""
         self._exchange({"task": task, "folder": str(folder)}, "the networks")
 
+    def told(self, request: dict[str, Any]) -> dict[str, Any]:
+        """What it says to a question of a session (`eqspec/audit/sessions.py`); nothing if it does not know."""
+        return self._exchange(request, "a proof that is being written")
+
     def ask(
         self,
         path: Path,

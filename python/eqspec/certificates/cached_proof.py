@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from eqspec.audit.drafts import widened
 from eqspec.audit.opening import Balances
 from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array, Refused
+from eqspec.certificates.session import Session
 
+FORMS = ("before", "after", "spans", "wide")
 NO_NEURONS = -1
 """Stands for a step of the search that has no function."""
 
@@ -33,10 +37,11 @@ class CachedProof(Proof):
         folder: Path,
         bent: Sequence[bool] | None = None,
         balances: Balances = ((), ()),
+        session: Session | None = None,
     ) -> None:
         """`bent` says which steps of the search have a function; all but the last one if it is not told."""
         super().__init__(task, folder, balances=balances)
-        self._bent = bent
+        self._bent, self._session = bent, session
         self._last: tuple[Node, Reached] | None = None
         self._box: tuple[bytes, Reached] | None = None
 
@@ -70,6 +75,8 @@ class CachedProof(Proof):
         """That of a node: where nothing is known of hidden neurons, from that of its box, of which the last is kept."""
         first, last = self.pair.inputs, len(node.low) - 3 * self.pair.widths[-1]
         known = np.isfinite(node.low[first:last]).any() or np.isfinite(node.high[first:last]).any()
+        if known and node.assumed and self._session and (ends := self._session.enclosed(node)) is not None:
+            return Told(node, *ends, self)
         if known or self.batch == 1:  # of large networks one enclosure at a time is held
             return super().reach(node)
         box = node.low[:first].tobytes() + node.high[:first].tobytes()
@@ -79,9 +86,36 @@ class CachedProof(Proof):
             self._box = box, super().reach(Node(low, high, node.open))
         return assuming(self._box[1], node)
 
+    def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
+        """The node that a round leads to, as the auditor's process finds it if there is one."""
+        if self._session is not None and node.assumed and not node.infeasible:
+            ends = self._session.round(node, wanted, rows, multipliers)
+            if ends is not None:
+                return replace(node, low=ends[0], high=ends[1])
+        return super().round(node, wanted, rows, multipliers)
+
     def surely_excluded(self, reached: Reached, o: int) -> Array:
         """On which boxes (B,) an obligation contradicts what is known, with some room for rounding."""
         return self.excluded(with_room(reached), o)
+
+
+class Told(Reached):
+    """An enclosure of one node whose bounds (Q,) are known; its forms are made when they are asked for."""
+
+    def __init__(self, node: Node, low: Array, high: Array, proof: Proof) -> None:
+        self.pair, self.low, self.high = proof.pair, low[:, None], high[:, None]
+        starts = accumulate((3 * width for width in proof.pair.widths), initial=proof.pair.inputs)
+        self.parts = [slice(a, b) for a, b in pairwise(starts)]
+        self.empty = np.asarray((self.low > self.high).any(axis=0))
+        self._stated = {}
+        self._made = proof, node
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in FORMS:
+            raise AttributeError(name)
+        whole = Proof.reach(*self._made)
+        vars(self).update({one: getattr(whole, one) for one in FORMS})
+        return vars(self)[name]
 
 
 def assuming(reached: Reached, node: Node) -> Reached:

@@ -24,6 +24,7 @@ from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
+from eqspec.certificates.session import Session
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.balancing import Balance, balanced
 from eqspec.networks.derived import DerivedNetwork
@@ -132,12 +133,12 @@ def _proved(
 ) -> Answer:
     """Written until it is accepted: each draft settles what leaves of the one before do not show."""
     doubts: Doubts = set()
-    deadline = Deadline(seconds)
+    deadline, session = Deadline(seconds), Session(auditor, data, Path.cwd(), balances)
     with Record(record) as events:
         for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = ProofConstruction(events, _proof(data, bent, balances), rounds, doubts, deadline)
+                draft = ProofConstruction(events, _proof(data, bent, balances, session), rounds, doubts, deadline)
                 tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
@@ -149,9 +150,9 @@ def _proved(
     return answer
 
 
-def _proof(data: dict[str, Any], bent: list[bool] | None, balances: Balances) -> CachedProof:
+def _proof(data: dict[str, Any], bent: list[bool] | None, balances: Balances, session: Session) -> CachedProof:
     try:
-        return CachedProof(data, Path.cwd(), bent, balances)
+        return CachedProof(data, Path.cwd(), bent, balances, session)
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal

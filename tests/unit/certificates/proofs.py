@@ -82,7 +82,7 @@ def unpack(path: Path) -> Parts:
     """The parts of a certificate."""
     with gzip.open(path, "rb") as file:
         parts = Parts(json.loads(file.readline()))
-        if parts.header["verdict"] == "equivalent":
+        if parts.header["verdict"] == "equivalent" and "decision" not in parts.header:
             parts.tree = npy.read_array(file)
             for _ in range(int((parts.tree[:, 0] == 2).sum())):
                 parts.rounds.append([npy.read_array(file) for _ in range(3)])
@@ -94,7 +94,7 @@ def pack(path: Path, parts: Parts, more: bytes = b"") -> Path:
     """A certificate of these parts."""
     content = io.BytesIO()
     content.write(json.dumps(parts.header).encode() + b"\n")
-    if parts.header["verdict"] == "equivalent":
+    if parts.header["verdict"] == "equivalent" and "decision" not in parts.header:
         for array in (parts.tree, *(array for one in parts.rounds for array in one)):
             npy.write_array(content, np.ascontiguousarray(array))
     path.write_bytes(gzip.compress(content.getvalue() + more, 1))

@@ -54,7 +54,7 @@ def drawn(rng: np.random.Generator, proof: Proof, leaves: int) -> tuple[Array, l
             todo += [(open_, assumed)] * 2
             left -= 1
         else:
-            tree.append((LEAF, 0, 0))
+            tree.append((LEAF, float(len(tree) % 50 == 7), 0))  # now and then one in exact rationals
     return np.array(tree, float), rounds
 
 

@@ -6,6 +6,7 @@ A softmax gives a class at least a share delta where ln sum exp(z_k - z_l) leave
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Context
 from fractions import Fraction
 from functools import lru_cache
@@ -13,6 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..rounding import MORE, Array, U, decimal, float_below, up
+
+FAR = 20_000
+"""e to this is more than there are classes, and to minus this next to nothing."""
 
 
 @lru_cache(maxsize=64)  # every row of a guard asks for the same one
@@ -23,6 +27,21 @@ def log_odds_below(delta: Fraction) -> float:
         return 0.0
     near = Fraction(context.ln(decimal(odds, context)))
     return float_below(near - Fraction(1, 10**50) * (1 + abs(near)))
+
+
+def unreachable(delta: Fraction, margins: Sequence[Fraction]) -> bool:
+    """Whether no margins at most these over all other classes give a class a share of delta.
+
+    They would if the others' e^-margin came to at most (1 - delta) / delta, which is less than there are classes where
+    a guard is exact; a power that is left out would only add to that.
+    """
+    limit, total, context = (1 - delta) / delta, Fraction(0), Context(prec=60)
+    for margin in margins:
+        if margin < -FAR:
+            return True
+        if margin < FAR:  # `decimal` rounds division and exp correctly, each by at most 1e-59 of it
+            total += Fraction(context.exp(-decimal(margin, context))) * (1 - (1 + abs(margin)) / Fraction(10**50))
+    return total > limit
 
 
 def ln(x: Array) -> tuple[Array, Array]:

@@ -4,6 +4,6 @@
 which claims follow. Nothing here is rounded, and nothing of a certificate is needed: it says only that it may be done.
 """
 
-from .decision import decide
+from .decision import decide, exactly
 
-__all__ = ["decide"]
+__all__ = ["decide", "exactly"]

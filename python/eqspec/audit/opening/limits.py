@@ -42,6 +42,8 @@ RECORDS = 4_000_000
 """Records of the tree."""
 DIGESTS = 1 << 20
 """Leaves of a draft that need not be bounded again in the next one."""
+KNOWN = 1 << 26
+"""Bytes of lower bounds that rounds of drafts led to, which need not be found again. There are as many upper ones."""
 WAITING = 1 << 28
 """Bytes of nodes of the tree that were made and not yet looked at. A tree that goes deep on one side makes many."""
 ARRAY = 1 << 25
