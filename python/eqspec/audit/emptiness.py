@@ -45,8 +45,8 @@ def region_inhabited(proof: Proof) -> bool | None:
 def condition_met(proof: Proof) -> bool | None:
     """Whether the condition of a claim about the first class is met by any input of the region."""
     ways = list({_rows(one): one for one in proof.obligations}.values())  # one for each class of the reference
-    whole = proof.reach(proof.root(), bounds_alone=True)
-    if whole.empty[0] or not any(_possible(one, whole.last()[1][FIRST, :, 0]) for one in ways):
+    reached = proof.reach(proof.root(), bounds_alone=True)
+    if reached.empty[0] or not any(_possible(one, reached.last()[1][FIRST, :, 0]) for one in ways):
         return False
     points, count = _points(proof), 1  # mostly the middle meets it
     while some := list(islice(points, count)):
