@@ -5,7 +5,7 @@ Weights, scales and lattices are such that arguments often lie on thresholds, on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,7 @@ from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Region
 from eqspec.networks.program import Function, Step, Term, Tile, renumbered
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded
-from programs import sums, without_unread
+from programs import taps_of_row, without_unread
 
 Random = np.random.Generator
 TENTH = float(np.float32(0.1))
@@ -118,15 +118,40 @@ def points(region: Region) -> Iterator[tuple[Fraction, ...]]:
     return product(*axes)
 
 
-def values(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> list[tuple[list[Fraction], list[Fraction]]]:
+Rows = list[tuple[list[Fraction], list[Fraction]]]
+"""The sums of every step and what its function makes of them."""
+
+
+def values(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> Rows:
     """The sums of every step and what its function makes of them, row by row, of a program without errors."""
-    known: list[list[Fraction]] = [list(point)]
+    return values_at(steps, [point])[0]
+
+
+def values_at(steps: tuple[Step, ...], points: Sequence[tuple[Fraction, ...]]) -> list[Rows]:
+    """The same at many points; the value of a function at a number is worked out once."""
+    taps = [
+        [(term.source + 1, [taps_of_row(term.tile, row) for row in range(step.rows)]) for term in step.terms]
+        for step in steps
+    ]
+    functions: list[list[dict[Fraction, Fraction]]] = [[{} for _ in range(step.rows)] for step in steps]
     found = []
-    for step in steps:
-        now = sums(step, known)
-        after = [applied(step.function, row, x) for row, x in enumerate(now)]
-        found.append((now, after))
-        known.append(after)
+    for point in points:
+        known: list[list[Fraction]] = [list(point)]
+        rows: Rows = []
+        for step, read, applied_before in zip(steps, taps, functions, strict=True):
+            now = [Fraction(b) for b in step.bias.tolist()]
+            for source, of_rows in read:
+                for row, taken in enumerate(of_rows):
+                    for at, weight in taken:
+                        now[row] += weight * known[source][at]
+            after = []
+            for row, (x, seen) in enumerate(zip(now, applied_before, strict=True)):
+                if x not in seen:
+                    seen[x] = applied(step.function, row, x)
+                after.append(seen[x])
+            rows.append((now, after))
+            known.append(after)
+        found.append(rows)
     return found
 
 

@@ -22,10 +22,10 @@ from eqspec.replay.equations import Point
 from eqspec.replay.violation import violation
 from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.task import Task
+from quantised_programs import Rows
 from small_tasks import space, task
 
 Steps = tuple[Step, ...]
-Rows = list[tuple[list[Fraction], list[Fraction]]]
 CLAIMS: tuple[Property, ...] = (
     Epsilon(0),
     Epsilon("0.5"),
@@ -65,7 +65,20 @@ class Pair:
 
     def broken(self, claim: Property) -> bool:
         """Whether the claim breaks at some point."""
-        return any(_breaks(claim, self.second, f, g, lowest_wins=self.lowest_wins) for f, g in self.values)
+        values = self.values if isinstance(claim, NeverWraps | NeverSaturates) else self._different
+        return any(_breaks(claim, self.second, f, g, lowest_wins=self.lowest_wins) for f, g in values)
+
+    @cached_property
+    def _different(self) -> list[tuple[Rows, Rows]]:
+        """One for each pair of outputs."""
+        return list({(*f[-1][1], *g[-1][1]): (f, g) for f, g in self.values}.values())
+
+    def breaks_at(self, claim: Property, point: Point) -> bool:
+        """Whether it breaks at this one, which is one of the grid."""
+        if point not in self.points:
+            return False
+        f, g = self.values[self.points.index(point)]
+        return _breaks(claim, self.second, f, g, lowest_wins=self.lowest_wins)
 
 
 def breaks(given: Task, point: Point) -> bool:
@@ -105,7 +118,7 @@ def on(first: Steps, second: Steps, region: Region, *, lowest_wins: bool = False
     """Two programs on the grid of a region."""
     lattices = tuple(Lattice(*given) for given in region.lattices if given is not None)
     points = tuple(random_programs.points(region))
-    values = tuple((random_programs.values(first, x), random_programs.values(second, x)) for x in points)
+    values = tuple(zip(*(random_programs.values_at(steps, points) for steps in (first, second)), strict=True))
     return Pair(first, second, lattices, points, values, lowest_wins)
 
 

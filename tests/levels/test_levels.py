@@ -26,3 +26,8 @@ def test_a_wrong_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(deciding, "decide", everything_holds)
     assert any(judged(7, number).wrong for number in range(6))
+
+
+def test_a_wrong_proof_by_grids_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "proved", lambda *_: True)
+    assert any("proved by grids" in complaint for number in range(0, 12, 4) for complaint in judged(7, number).wrong)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -77,12 +78,7 @@ def _result(curve: Curve, values: Vector, bits: int) -> _Result:
 
 def _pieces(values: Vector, parameters: Sequence[float]) -> _Result:
     """Slope times x plus what makes it fit at the knots; on an interval at its ends and the knots inside."""
-    parts = Pieces.of(parameters)
-    knots, slopes = [Fraction(k) for k in parts.knots], [Fraction(s) for s in parts.slopes]
-    values_at = [parts.values[0], *parts.values]
-    offsets = [v - s * k for v, s, k in zip(values_at, slopes, [knots[0], *knots], strict=True)]
-    steep, of_slopes = _dyadic(slopes)
-    apart, of_offsets = _dyadic([*offsets, *parts.values])
+    knots, (steep, of_slopes), (apart, of_offsets) = _in_integers(tuple(parameters))
     exponent = min(values.exponent + of_slopes, of_offsets)
 
     def at(numbers: Integers) -> Integers:
@@ -97,7 +93,7 @@ def _pieces(values: Vector, parameters: Sequence[float]) -> _Result:
         return low, low, exponent
     high = at(values.upper)
     least, most = np.minimum(low, high), np.maximum(low, high)
-    for knot, value in zip(knots, apart[len(offsets) :], strict=True):
+    for knot, value in zip(knots, apart[len(steep) :], strict=True):
         inside = ~_at_least(values, values.lower, knot) & _at_least(values, values.upper, knot)
         there = value * values.denominator << (of_offsets - exponent)
         least = np.where(inside, np.minimum(least, there), least)
@@ -105,10 +101,23 @@ def _pieces(values: Vector, parameters: Sequence[float]) -> _Result:
     return least, most, exponent
 
 
-def _dyadic(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+_Dyadic: TypeAlias = tuple[list[int], int]
+
+
+@lru_cache(1 << 10)
+def _in_integers(parameters: tuple[float, ...]) -> tuple[list[Fraction], _Dyadic, _Dyadic]:
+    """The knots of `pieces`; the slopes; and what is added on each piece, with the values at the knots behind them."""
+    parts = Pieces.of(parameters)
+    knots, slopes = [Fraction(k) for k in parts.knots], [Fraction(s) for s in parts.slopes]
+    values_at = [parts.values[0], *parts.values]
+    offsets = [v - s * k for v, s, k in zip(values_at, slopes, [knots[0], *knots], strict=True)]
+    return knots, _dyadic(slopes), _dyadic([*offsets, *parts.values])
+
+
+def _dyadic(numbers: Sequence[Fraction]) -> _Dyadic:
     """Dyadic rationals as integers over one power of two."""
     exponent = -max(x.denominator.bit_length() - 1 for x in numbers)
-    return [int(x * Fraction(2) ** -exponent) for x in numbers], exponent
+    return [(x.numerator << -exponent) // x.denominator for x in numbers], exponent
 
 
 def _at_least(values: Vector, numbers: Integers, bound: Fraction) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -153,15 +162,19 @@ def _floor(values: Vector, _: Sequence[float]) -> _Result:
     return low, low if values.certain else of(values.upper), 0
 
 
+@lru_cache(1 << 10)
+def _quantiser(parameters: tuple[float, ...]) -> tuple[Quantiser, list[int], int]:
+    """The quantiser of these parameters; its unit and its base as integers, and of which power of two."""
+    return (Quantiser.of(Curve("quantiser", parameters)), *_dyadic([Fraction(x) for x in parameters[4:6]]))
+
+
 def _quantised(values: Vector, parameters: Sequence[float]) -> _Result:
     """Levels, and what they stand for; on an interval of levels at its ends, or the whole type where it may wrap."""
-    quantiser = Quantiser.of(Curve("quantiser", tuple(parameters)))
+    quantiser, (unit, base), exponent = _quantiser(tuple(parameters))
     shift, divisor = max(0, values.exponent), values.denominator << max(0, -values.exponent)
 
     def of(numbers: Integers) -> Integers:
         return quantiser.levels(numbers << shift, divisor)
-
-    (unit, base), exponent = _dyadic([Fraction(parameters[4]), Fraction(parameters[5])])
 
     def meant(levels: Integers) -> Integers:
         """unit (k - base), both of which are multiples of 2^exponent."""

@@ -242,6 +242,12 @@ impl Curve {
         with!(self, f => f.staircase()).and_then(|s| s.apart(l, u))
     }
 
+    /// Whether it goes up in steps.
+    #[must_use]
+    pub fn is_stepped(&self) -> bool {
+        with!(self, f => f.staircase()).is_some()
+    }
+
     /// The slope that an attack should follow at x: the derivative, and for functions that go up in steps the slope of
     /// their trend.
     #[must_use]

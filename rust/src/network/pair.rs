@@ -16,6 +16,7 @@
 use super::function::{Curves, Function};
 use super::step::{Affine, Origin, Step, Term};
 use super::tile::Tile;
+use crate::curve::Curve;
 use crate::error::{Error, same_size};
 
 /// What the terms of one origin give to a difference.
@@ -135,6 +136,13 @@ impl Pair {
             }
         }
         Self { inputs, chain, sequence, last_readers, first, second, difference }
+    }
+
+    /// Whether any function goes up in steps.
+    #[must_use]
+    pub fn rounds(&self) -> bool {
+        let curves = self.first.iter().chain(&self.second).filter_map(|step| step.function.curves());
+        curves.flat_map(Curves::kinds).any(Curve::is_stepped)
     }
 
     /// Each of the two networks paired with itself, f1 first.

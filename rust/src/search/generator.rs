@@ -11,3 +11,9 @@ pub fn uniform(state: &mut u64) -> f64 {
     let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
     unit
 }
+
+/// A random number below n.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+pub fn below(n: usize, random: &mut u64) -> usize {
+    ((uniform(random) * n as f64) as usize).min(n.saturating_sub(1))
+}

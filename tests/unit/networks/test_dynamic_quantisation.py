@@ -210,3 +210,30 @@ def test_products_that_some_processors_cut_off_are_noted(tmp_path: Path) -> None
     network = read_network(save(tmp_path, build(nodes, {**constants, "w": np.full((6, 3), 90, np.int8)}, shape)))
     assert network.in_pairs
     assert not read_network(save(tmp_path, build(nodes, constants, shape))).in_pairs
+
+
+def clipped(low: float, high: float) -> tuple[list[NodeProto], Constants]:
+    """Behind a Clip and a pool, which keeps its ends."""
+    nodes = [
+        node("Clip", ["x", "low", "high"], "c"),
+        node("MaxPool", ["c"], "p", kernel_shape=[1]),
+        helper.make_node("DynamicQuantizeLinear", ["p"], ["q", "s", "z"]),
+        node("ConvInteger", ["q", "w", "z", "v"], "i"),
+        *SCALED,
+    ]
+    return nodes, {**KERNEL, "low": np.float32(low), "high": np.float32(high)}
+
+
+@pytest.mark.parametrize(("low", "high", "refused"), [(-1, 1, True), (-3, 1, False), (-127.5, 127.5, False)])
+def test_ends_of_a_clip_that_lie_at_ties(tmp_path: Path, low: float, high: float, refused: bool) -> None:
+    """-1 and 1 are 127.5 steps of 2 / 255, which is no float32: nearly every answer would be another one."""
+    proto = build(*clipped(low, high), [1, 2, 5])
+    path = save(tmp_path, proto)
+    if refused:
+        with pytest.raises(NetworkError, match=r"ends lie at ties.*quantize_static"):
+            read_network(path)
+        return
+    network, session = read_network(path), running(proto)
+    for point in 300 * np.random.default_rng(0).normal(size=(10, 1, 2, 5)).astype(np.float32):
+        (expected,) = session.run(None, {"x": point})
+        assert np.allclose(network.evaluate(point.reshape(1, -1).astype(float))[0], np.reshape(expected, -1), rtol=1e-5)

@@ -43,6 +43,29 @@ def test_regions_with_lattices_are_decided(seed: int) -> None:
         assert Replay(given).replay(result.witness.normalised) is not None
 
 
+def test_values_that_are_kept_belong_to_their_region_and_both_networks() -> None:
+    """One candidate beside two references on two regions, in turns; values are only kept for the last of these."""
+
+    def rounding(zero: float) -> Network:
+        curve = Quantiser(1.0, -8, 8, Rounding.FLOOR, zero, base=0.0).curve
+        first = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(curve))
+        last = Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")
+        return Network((first, last), 1, "m", f"{zero}")
+
+    candidate, shifted, same = rounding(0.0), rounding(0.5), rounding(0.0)
+    for _ in range(2):
+        for reference, high, verdict in (
+            (same, 2, Verdict.EQUIVALENT),
+            (shifted, 0, Verdict.EQUIVALENT),
+            (shifted, 2, Verdict.DIFFERENT),
+            (shifted, 0, Verdict.EQUIVALENT),
+        ):
+            given = task(reference, candidate, Epsilon(0), [0], [high], space=space(1, 1))
+            result = decide(given, Options(), Replay(given))
+            assert result is not None
+            assert result.verdict is verdict
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_guard_that_no_point_of_a_grid_meets_makes_a_proof_vacuous(seed: int) -> None:
     """Guards at the largest lead of any point, and a hair above it."""

@@ -6,9 +6,10 @@
     DequantizeLinear    s (k - z)
 
 Low and high of Quant follow from bits, sign and `narrow` as qonnx computes them. Scales and zero points are the numbers
-of the file; constants are quantised in rationals. Integers between the last two are read by DequantizeLinear alone, so
-no arithmetic on them, which might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a
-signed Quant of one bit, and all of it in float32.
+of the file; constants are quantised in rationals, but for the quotient of two float32 numbers in QuantizeLinear, which
+is one of float32. Integers between the last two are read by DequantizeLinear alone, so no arithmetic on them, which
+might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a signed Quant of one bit, and
+all of it in float32.
 """
 
 from __future__ import annotations
@@ -84,8 +85,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
     if node.op_type == "BipolarQuant":
         ends, rounding, half = (np.zeros(x.shape), np.ones(x.shape)), FLOOR, np.full(x.shape, 0.5)
         return meant(program, _rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
-    zero, bits = rest
-    signed, narrow = given.get("signed", 1), given.get("narrow", 1)
+    (zero, bits), signed, narrow = rest, given.get("signed", 1), given.get("narrow", 1)
     mode = given.get("rounding_mode", b"ROUND").decode("utf-8", "replace").upper()
     if mode not in MODES or not {signed, narrow} <= {0, 1}:
         raise Refused(f"a {node.op_type} in a way that the auditor does not read")
@@ -109,6 +109,11 @@ def quantised(
     if isinstance(zero, Value) or zero.dtype not in TYPES:
         raise Refused("a QuantizeLinear to a type that the auditor does not read")
     scale, shift = along(operands[1], x.shape, given), along(zero, x.shape, given)
+    if isinstance(x, np.ndarray) and x.dtype != object and not inside:
+        with np.errstate(all="ignore"):
+            short = [np.float32(x), np.float32(scale), np.float32(x) / np.float32(scale)]
+        held = (short[0] == x) & (short[1] == scale) & np.isfinite(short[2])
+        x, scale = np.where(held, short[2], x).astype(float), np.where(held, 1.0, scale)
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
     return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)

@@ -12,6 +12,9 @@ asked for. Where all entries are 0, s is 0 and nothing is proved.
 Behind a ReLU, or what else gives no negative number, min is 0, and so are z and what is lost at the upper end: x / s is
 at most 255. Bounds are then far closer, because no smallest entry is looked for.
 
+Behind a Clip from -1 to 1 the range is 2 wherever both ends are reached, and the zero point and the levels of both ends
+lie at ties, 127.5. Runtimes divide in float32 there and may decide otherwise, so such a file is refused.
+
 Levels that go anywhere else than into a product by way of moves are left as they are, and refused by name.
 """
 
@@ -19,10 +22,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 
 import numpy as np
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion.graph_pieces import Pieces, attributes, casts_to_reals, counts
@@ -35,6 +39,7 @@ _KEEPING = (*_MOVES, "AveragePool", "Dropout", "GlobalAveragePool", "GlobalMaxPo
 """Operators whose results are entries of what they are given, means of such, or 0."""
 _LARGEST = 2**31 // (255 * 255)
 """Products of two levels of which a sum of 32 bits holds as many."""
+_OTHER_ENDS = "quantise it statically (quantize_static), or clip to ends of other sizes"
 _WINDOWS = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
@@ -63,6 +68,7 @@ def expand(pieces: Pieces) -> None:
         if uses.get(id(node)):
             levels, step, _ = node.output
             from_zero = graph.never_negative(node.input[0])
+            graph.refuse_ties(node.input[0])
             made[levels] = _quantised(pieces, node, node.input[0], levels, step, from_zero=from_zero)
             pieces.notes.append(f"the scale of {levels!r} follows from each input, as DynamicQuantizeLinear says")
     scaled = {id(end): (node, by) for node in before if id(node) in products for end, by in graph.scaled(node, made)}
@@ -87,7 +93,9 @@ def quantised_product(pieces: Pieces, node: NodeProto) -> None:
     if not _stored(pieces, matrix, 0):
         raise UnreadableError("a matrix that depends on the input", "store it in the file")
     levels, step = pieces.name(node.output[0]), pieces.name(node.output[0])
-    from_zero = _Readers(pieces).never_negative(value)
+    graph = _Readers(pieces)
+    from_zero = graph.never_negative(value)
+    graph.refuse_ties(value)
     quantised = _quantised(pieces, node, value, levels, step, from_zero=from_zero)
     pieces.integer_products += [node] * _signed(pieces, matrix)
     _scaled(pieces, node, _centred(pieces, node, matrix, zero), node, quantised, [scale], bias)
@@ -106,9 +114,32 @@ class _Readers:
 
     def never_negative(self, name: str) -> bool:
         """Whether a value holds no negative number, by the operators that it comes from."""
+        node = self._behind_keeping(name)
+        return node is not None and _is(node, *_NOT_NEGATIVE) and len(node.output) == 1
+
+    def _behind_keeping(self, name: str) -> NodeProto | None:
+        """What makes the entries of a value."""
         while (node := self._makers.get(name)) is not None and _is(node, *_KEEPING) and node.output[0] == name:
             name = node.input[0]
-        return node is not None and _is(node, *_NOT_NEGATIVE) and len(node.output) == 1
+        return node
+
+    def refuse_ties(self, name: str) -> None:
+        """UnreadableError where the ends of a Clip lie at ties of the levels that follow from them."""
+        node = self._behind_keeping(name)
+        if node is None or not _is(node, "Clip"):
+            return
+        named = {a.name: a.f for a in node.attribute}
+        ends = [named.get(end) for end in ("min", "max")]
+        for at, given in enumerate(node.input[1:]):
+            if (stored := self._pieces.stored(given) if given else None) is not None:
+                ends[at] = float(numpy_helper.to_array(stored).reshape(-1)[0])
+        low, high = (None if end is None else Fraction(end) for end in ends)
+        if low is None or high is None or not low < 0 < high:
+            return
+        step = (high - low) / 255
+        if (low / step).denominator == 2 and float(np.float32(float(step))) != step:
+            message = f"it follows a Clip from {float(low):g} to {float(high):g}, whose ends lie at ties of its levels"
+            raise UnreadableError(f"{message}, and runtimes that divide in float32 may decide otherwise", _OTHER_ENDS)
 
     def uses(self, source: NodeProto) -> list[NodeProto] | None:
         """The products that take the levels of this quantiser; None where something else does."""

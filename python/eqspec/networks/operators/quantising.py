@@ -10,8 +10,11 @@ the `zero` of a `Quantiser` (that of QONNX is). Parameters are the float32 numbe
 A ReLU or Clip in front of a quantiser that alone reads it is no function of its own: rounding never decreases, so
 R(max(v, a) / scale + zero) = max(R(v / scale + zero), R(a / scale + zero)), and the levels are cut off there.
 
-Constants are quantised in rationals. One that a runtime has rounded, or that is only known within a radius, could land
-on either side of a threshold nearby: it is refused there, because no one can say which weight the network has.
+Constants are quantised in rationals, but for the quotient of two float32 numbers of a file in QuantizeLinear: that is
+one of float32, as the standard has it and every runtime and optimiser computes it. The largest weight of a tensor whose
+scale is made of it lies at 127.5 levels, a tie, and the rational quotient beside it. A constant that a runtime has
+rounded, or that is only known within a radius, could land on either side of a threshold nearby: it is refused there,
+because no one can say which weight the network has.
 """
 
 from __future__ import annotations
@@ -109,7 +112,12 @@ class Steps:
 
     def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
         """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
-        levels, cut_off = self.certain(self._as_divided(x, call.given.reading), call.rounded)
+        stored = x.error is None and not (call.rounded or call.given.reading.unit)
+        if stored and call.node.op_type == "QuantizeLinear":
+            value, scale = quotients(x.value, self.scale)
+            levels, cut_off = replace(self, scale=scale).certain(Enclosure(value), rounded=False)
+        else:
+            levels, cut_off = self.certain(self._as_divided(x, call.given.reading), call.rounded)
         if cut_off:
             what = f"{call.node.op_type} {call.node.output[0]!r}"
             call.notes.append(f"{what}: {cut_off} of {levels.size} constants lie beyond its levels and are cut off")
@@ -147,6 +155,15 @@ class Steps:
                 found[here], beyond = _levels_of(quantiser, value[here], radius[here])
                 cut_off += beyond
         return np.asarray(found.reshape(x.shape) + self.shift), cut_off  # an array also of a single number
+
+
+def quotients(value: Array, scale: Array) -> tuple[Array, Array]:
+    """Numbers and scales, where both are float32 the quotient in float32 and a scale of 1."""
+    with np.errstate(all="ignore"):
+        short, by = value.astype(np.float32), scale.astype(np.float32)
+        divided = short / by
+    held = (short == value) & (by == scale) & np.isfinite(divided)
+    return np.where(held, divided.astype(np.float64), value), np.where(held, 1.0, scale)
 
 
 def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array, int]:

@@ -13,7 +13,7 @@ use crate::network::Pair;
 use crate::network::gradient::Differentiator;
 use crate::search::Node;
 use crate::search::context::Context;
-use crate::search::generator::uniform;
+use crate::search::generator::{below, uniform};
 
 /// Random points to begin with.
 const POINTS: usize = 1024;
@@ -158,7 +158,7 @@ impl RandomSearch {
             context.region.approach(point, &node.lower, &node.upper);
         }
         let outputs = context.pair.outputs();
-        let (f1, f2) = self.networks.at(context.pair, &self.points, self.points.len() / inputs);
+        let (f1, f2) = self.networks.outputs(context.pair, &self.points, self.points.len() / inputs);
         self.merits.clear();
         for (x, y) in f1.chunks_exact(outputs).zip(f2.chunks_exact(outputs)) {
             let mut best = (f64::NEG_INFINITY, false);
@@ -186,12 +186,6 @@ impl RandomSearch {
         }
         false
     }
-}
-
-/// A random number below n.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
-fn below(n: usize, random: &mut u64) -> usize {
-    ((uniform(random) * n as f64) as usize).min(n.saturating_sub(1))
 }
 
 /// A random number that is about normally distributed, with variance 1.

@@ -6,6 +6,7 @@
 //! operations as it takes. From then on a small share of all operations goes into attacks.
 
 use super::candidates::{Candidates, centre, corner};
+use super::coordinates::CoordinateSearch;
 use super::gradient::{AttackBudget, GradientSearch};
 use super::random::RandomSearch;
 use crate::bound::Assumption;
@@ -24,6 +25,7 @@ pub struct Falsifier<'a> {
     context: Context<'a>,
     gradient: GradientSearch,
     random: RandomSearch,
+    coordinates: CoordinateSearch,
     /// Tests points.
     pub candidates: Candidates<'a>,
     /// The whole region.
@@ -45,6 +47,7 @@ impl<'a> Falsifier<'a> {
             context,
             gradient: GradientSearch::default(),
             random: RandomSearch::default(),
+            coordinates: CoordinateSearch::new(pair),
             candidates: Candidates::new(context, requests),
             claims: Arc::new(open.clone()),
             whole: Node::root(region.lower.clone(), region.upper.clone(), open),
@@ -153,6 +156,9 @@ impl<'a> Falsifier<'a> {
                 return true;
             }
         }
+        if self.coordinates.is_due(self.context.pair, flops) && self.search_coordinates(statistics, seed) {
+            return true;
+        }
         let share = flops / policy.share;
         for row in 0..policy.attacks_in_a_row {
             if self.gradient.flops() + self.random.flops() > share {
@@ -192,6 +198,18 @@ impl<'a> Falsifier<'a> {
         let Self { context, gradient, candidates, whole, .. } = self;
         let node = node.unwrap_or(whole);
         gradient.run(context, node, obligations, budget, |point| candidates.test(statistics, node, |i| point[i]))
+    }
+
+    /// A season of coordinate search in the whole region, for all claims or those that attacks came nearest to violating;
+    /// true if a witness was found.
+    fn search_coordinates(&mut self, statistics: &mut WorkerStatistics, seed: u64) -> bool {
+        let Self { context, gradient, coordinates, candidates, whole, claims, .. } = self;
+        let mut attacked = gradient.nearest(claims.iter(), POLICY.attack.claims_together);
+        if attacked.is_empty() {
+            attacked.extend(claims.iter().take(POLICY.attack.claims_together));
+        }
+        let goals: Vec<Assumption> = attacked.into_iter().filter_map(|o| context.assumption(o)).collect();
+        coordinates.run(context, whole, &goals, seed, |point| candidates.test(statistics, whole, |i| point[i]))
     }
 
     /// Random search of the whole region for a violation of any of these obligations; true if a witness was found.

@@ -1,0 +1,53 @@
+"""Float constants that a file quantises: both readers take the levels that runtimes fold, also next to a tie."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from eqspec.audit.reading import File, Number
+from eqspec.audit.witness import values_at
+from eqspec.networks import read_network
+from unit.networks.models import node, save
+from unit.networks.test_linear_quantisation import Constants, build, exactly, running
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize("axis", [0, None])
+def test_the_largest_weight_of_a_symmetric_scale_lies_on_a_tie(kind: str, axis: int | None, tmp_path: Path) -> None:
+    """2^b - 1 halves: 127.5 levels as float32 divides, which every runtime does, and next to it as a rational.
+
+    So PyTorch makes scales of 8 bits, and onnxruntime those of unsigned weights.
+    """
+    random = np.random.default_rng(0)
+    rows, half = 64, np.float32(np.iinfo(kind).max - np.iinfo(kind).min) / np.float32(2)
+    weight = random.normal(size=(rows, 1)).astype(np.float32)
+    scale = np.abs(weight[:, 0]) / half
+    zero = np.full(rows, 1 << 7 if kind == "uint8" else 0, kind)
+    given: dict[str, Any] = {"axis": 0}
+    if axis is None:
+        weight, scale, zero, given = np.tile(weight[:1], (rows, 1)), scale[0], zero[0], {}
+    beside = sum(
+        (Fraction(float(w)) / Fraction(float(s))).denominator != 2 for w, s in np.broadcast(weight[:, 0], scale)
+    )
+    assert beside > rows // 4
+    constants: Constants = {"w": weight, "s": scale, "z": zero}
+    nodes = [
+        node("QuantizeLinear", ["w", "s", "z"], "q", **given),
+        node("DequantizeLinear", ["q", "s", "z"], "v", **given),
+        node("Gemm", ["x", "v"], "y", transB=1),
+    ]
+    proto = build(nodes, constants, [1, 1])
+    path, one = Path(save(tmp_path, proto)), np.ones((1, 1), np.float32)
+    expected = np.reshape(running(proto).run(None, {"x": one})[0], -1)
+    other = np.reshape(onnx.reference.ReferenceEvaluator(proto).run(None, {"x": one})[0], -1)
+    unit = (Fraction(1),)
+    file = File(str(path), path.read_bytes(), Number, unit, (Fraction(0),), (1.0,), False, rows)
+    audited = np.array([float(low) for low, _ in values_at(file, unit)])
+    for found in (exactly(read_network(path), one), audited, other):
+        assert np.allclose(found, expected, rtol=1e-6, atol=0)  # a level of int16 is 3e-5 of the largest
