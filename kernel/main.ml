@@ -68,7 +68,7 @@ let run kept =
             follow from the confidence"
   in
   let out = Option.map open_out_bin kept in
-  let tell record = Option.iter (fun out -> write out record) out in
+  let tell = Option.map write out in
   let state = Attempts.start question proof tell in
   let source = of_channel stdin in
   let widths = Array.append (Array.map (fun (l : Relaxing.layer) -> Array.length l.shapes) state.layers) [| state.inputs |] in

@@ -54,7 +54,7 @@ let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
   take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
   state.pulls <- state.pulls + 1;
   if t > 0 then
-    Hashtbl.replace state.slopes (t, i, kind, least) (Array.map (fun a -> a /. factor) (Relaxing.by_inputs found));
+    Hashtbl.replace state.slopes (number_of t i kind least) (Array.map (fun a -> a /. factor) (Relaxing.by_inputs found));
   Relaxing.set knowns.(t) i (bounds_of state t i)
 
 (* Whatever it gains. *)
