@@ -118,6 +118,51 @@ Proof.
   apply IZR_le in X, Y. unfold Rmin in G. destruct (Rle_dec _ _); lra.
 Qed.
 
+(** * The same in units of a scale M, with short numbers
+
+    Of a long coefficient p only the quotient by M is multiplied. What remains of it is between 0 and M, so it takes at
+    most M times what the function has below 0. *)
+Definition atM (f : fn) (p : Z) (all : bool) (a v : Z) : Z :=
+  (let w := fZ f v in p * w - a * v + (if all then 0 else Z.min 0 w))%Z.
+Fixpoint lowM (f : fn) (p : Z) (all : bool) (a : Z) (ks : kinks) (l u : Z) : Z :=
+  match ks with
+  | [] => Z.min (atM f p all a l) (atM f p all a u)
+  | (b, _) :: ks' =>
+      if ((l <? b) && (b <? u))%Z%bool then Z.min (atM f p all a b) (lowM f p all a ks' l u) else lowM f p all a ks' l u
+  end.
+Definition low_over (M : Z) (f : fn) (p a l u : Z) : Z :=
+  if ((p =? 0) && (a =? 0))%Z%bool then 0%Z
+  else let whole := (p / M)%Z in lowM f whole (whole * M =? p)%Z a (kinks_of f) l u.
+Lemma atM_below M f p a v : (0 < M)%Z -> (M * atM f (p / M) (p / M * M =? p) a v <= atZ f p (M * a) v)%Z.
+Proof.
+  intros PM. unfold atM, atZ. pose proof (Z.div_mod p M ltac:(lia)) as E. pose proof (Z.mod_pos_bound p M PM) as R.
+  destruct (Z.eqb_spec (p / M * M) p) as [D | _]; [nia |].
+  set (w := fZ f v). set (c := (p / M)%Z) in *. set (r := (p mod M)%Z) in *. assert (M * Z.min 0 w <= r * w)%Z by nia. nia.
+Qed.
+Lemma lowM_below M f p a ks l u : (0 < M)%Z ->
+  (M * lowM f (p / M) (p / M * M =? p) a ks l u <= low f p (M * a) ks l u)%Z.
+Proof.
+  intros PM. pose proof (fun v => atM_below M f p a v PM) as H.
+  assert (N : forall x y : Z, (M * Z.min x y = Z.min (M * x) (M * y))%Z) by (intros; symmetry; apply Z.mul_min_distr_nonneg_l; lia).
+  induction ks as [| [b s] ks IH]; cbn [lowM low].
+  - rewrite N. pose proof (H l). pose proof (H u). lia.
+  - destruct ((l <? b) && (b <? u))%Z%bool; [rewrite N; pose proof (H b); lia | exact IH].
+Qed.
+Theorem low_over_ok M f p a l u v : (0 < M)%Z ->
+  IZR l <= v <= IZR u -> IZR p * fR f v >= IZR M * (IZR a * v + IZR (low_over M f p a l u)).
+Proof.
+  intros PM V. unfold low_over. destruct ((p =? 0) && (a =? 0))%Z%bool eqn:E.
+  { apply andb_prop in E. destruct E as [P A]. apply Z.eqb_eq in P, A. subst. lra. }
+  pose proof (low_line_ok f p (M * a) l u v V) as G. unfold low_line in G.
+  assert (X : ((p =? 0) && (M * a =? 0))%Z%bool = false).
+  { destruct (Z.eqb_spec p 0); [| reflexivity]. destruct (Z.eqb_spec a 0); [discriminate |]. apply Z.eqb_neq. nia. }
+  rewrite X in G. pose proof (lowM_below M f p a (kinks_of f) l u PM) as B. apply IZR_le in B.
+  rewrite mult_IZR in B, G. cbv zeta. lra.
+Qed.
+(** A number in units of M. *)
+Lemma over_ok M z : (0 < M)%Z -> IZR M * IZR (z / M) <= IZR z.
+Proof. intros P. rewrite <- mult_IZR. apply IZR_le, Z.mul_div_le, P. Qed.
+
 (** * Sums of multiples of two functions, and lines below them *)
 Definition times (q : Z) (ks : kinks) : kinks := map (fun k => (fst k, (q * snd k)%Z)) ks.
 Definition mixed (q : Z) (f : fn) (r : Z) (g : fn) : fn :=

@@ -10,7 +10,11 @@ Open Scope R_scope.
 (** * Pulls *)
 Definition hints := list (Z * list hint).      (* per layer a scale and hints; behind them multipliers of constraints *)
 Definition wishes := list (list wish).         (* per layer; behind them coefficients of inputs *)
-Definition scale (H : hints) : Z := match H with [] => 1%Z | (m, _) :: _ => Z.abs m end.
+Definition scale (H : hints) : Z := match H with [] => 1%Z | (m, _) :: _ => Z.max 1 m end.
+(** The unit of constants under a scale, and how many of it are one of the scale: slopes get eight bits more there. *)
+Definition parts (M : Z) : Z * Z := (let U := M / 256 in if U * 256 =? M then (U, 256) else (M, 1))%Z.
+Lemma parts_ok M : (0 < M)%Z -> (0 < fst (parts M))%Z /\ (0 < snd (parts M))%Z /\ (fst (parts M) * snd (parts M) = M)%Z.
+Proof. intros P. unfold parts. destruct (Z.eqb_spec (M / 256 * 256) M); cbn [fst snd]; lia. Qed.
 Definition hints_here (H : hints) : list hint := match H with [] => [] | (_, h) :: _ => h end.
 Definition idle (h : list hint) (o : list wish) (p q : list Z) : bool :=
   match h, o, p, q with [], [], [], [] => true | _, _, _, _ => false end.
@@ -26,11 +30,12 @@ Fixpoint pull (n : net) (B : region) (K : known) (H : hints) (O : wishes) (p q :
         let '(low, below) := pull n' B (tl K) (tl H) (tl O) [] [] in
         (scale H * low, Zpos (denominator l) * below)%Z
       else
+        let '(U, m) := parts (scale H) in
         let '(c, cb, p', q') :=
-          relax (scale H) (reach l n' B (tl K)) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
+          relax U m (reach l n' B (tl K)) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
         let '(low, below) := pull n' B (tl K) (tl H) (tl O) p' q' in
         let all := (Zpos (denominator l) * below)%Z in
-        (c * all + scale H * (cb * below + low), all)%Z
+        (U * c * all + scale H * (cb * below + low), all)%Z
   end.
 
 Fixpoint asked (n : net) (O : wishes) (H : hints) (r : trace) (w : list R) : R :=
@@ -46,11 +51,11 @@ Proof.
   induction n as [| l n IH]; intros B K H O p q; [reflexivity |]. cbn [pull total].
   destruct (idle _ _ _ _).
   - specialize (IH B (tl K) (tl H) (tl O) [] []). destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
-  - destruct (relax _ _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
+  - destruct (parts (scale H)) as [U m]. destruct (relax _ _ _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
     destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
 Qed.
-Lemma scale_nonneg H : 0 <= IZR (scale H).
-Proof. apply IZR_le. destruct H as [| [m ?] ?]; simpl; lia. Qed.
+Lemma scale_pos H : (0 < scale H)%Z.
+Proof. destruct H as [| [m ?] ?]; cbn [scale]; lia. Qed.
 
 Theorem pull_ok : forall n B w, Forall ordered n -> in_region B w -> forall K H O p q r, traces n r w -> inside K r ->
   (asked n O H r w + dot p (given First n r w) + dot q (given Second n r w)) * IZR (total n) >= IZR (fst (pull n B K H O p q)).
@@ -63,7 +68,7 @@ Proof.
     rewrite !dot_add_times in G. rewrite ?Rmult_1_l in G. lra.
   - destruct r as [| z r]; [destruct HT |]. cbn [traces] in HT. destruct HT as [HR HT].
     inversion HI as [| bs ? K' ? HW HI']; subst. inversion HF as [| ? ? HO HF']; subst.
-    pose proof (scale_nonneg H) as HM. pose proof (pos_IZR (denominator l)) as HD.
+    pose proof (scale_pos H) as PM. pose proof (IZR_lt _ _ PM) as HM. pose proof (pos_IZR (denominator l)) as HD.
     pose proof (total_pos n) as HP. apply IZR_lt in HP.
     cbn [pull asked hd tl total given]. destruct (idle _ _ _ _) eqn:E.
     + specialize (IH B w HF' HB K' (tl H) (tl O) [] [] r HT HI').
@@ -76,21 +81,22 @@ Proof.
         with (IZR (scale H) * ((asked n (tl O) (tl H) r w + 0 + 0) * IZR (total n))) by (field; lra).
       nra.
     + pose proof (reach_ok l n B K' r w z HF' HB HT HI' HR) as HN. cbv zeta in HN.
-      destruct (relax (scale H) (reach l n B K') (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
-      pose proof (relax_ok _ _ _ _ _ HM _ _ _ _ _ _ _ _ _ _ _ HO HN HW R) as G.
+      destruct (parts_ok _ PM) as (PU & PS & EM). destruct (parts (scale H)) as [U m] eqn:EP. cbn [fst snd] in PU, PS, EM.
+      destruct (relax U m (reach l n B K') (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
+      pose proof (relax_ok _ _ _ _ _ _ PU PS _ _ _ _ _ _ _ _ _ _ _ HO HN HW R) as G. rewrite EM in G.
       specialize (IH B w HF' HB K' (tl H) (tl O) p' q' r HT HI').
       pose proof (pull_total n B K' (tl H) (tl O) p' q') as T.
       destruct (pull n B K' (tl H) (tl O) p' q') as [low below]. cbn [fst snd] in *. subst below.
-      rewrite plus_IZR, !mult_IZR, plus_IZR, mult_IZR.
+      rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR, ?mult_IZR.
       set (D := IZR (Zpos (denominator l))) in *. set (T := IZR (total n)) in *. set (M := IZR (scale H)) in *.
       set (A := asked n (tl O) (tl H) r w) in *. set (P := dot p' (given First n r w)) in *.
       set (Q := dot q' (given Second n r w)) in *.
       set (F := wished _ _) in *.
-      match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (S := u) in *; set (V := v) in * end.
-      assert (X : (M * (F + A / D) + S + V) * (D * T) = (S + V + M * F) * D * T + M * (A * T)) by (field; lra).
-      assert (Y : (IZR c + M * ((IZR cb + P + Q) / D)) * D * T = IZR c * (D * T) + M * ((IZR cb + P + Q) * T))
+      match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (E1 := u) in *; set (E2 := v) in * end.
+      assert (X : (M * (F + A / D) + E1 + E2) * (D * T) = (E1 + E2 + M * F) * D * T + M * (A * T)) by (field; lra).
+      assert (Y : (IZR U * IZR c + M * ((IZR cb + P + Q) / D)) * D * T = IZR U * IZR c * (D * T) + M * ((IZR cb + P + Q) * T))
         by (field; lra).
-      assert (Z1 : (S + V + M * F) * D * T >= (IZR c + M * ((IZR cb + P + Q) / D)) * D * T).
+      assert (Z1 : (E1 + E2 + M * F) * D * T >= (IZR U * IZR c + M * ((IZR cb + P + Q) / D)) * D * T).
       { apply Rle_ge. apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_r; [lra |]. lra. }
       rewrite X. nra.
 Qed.

@@ -5,7 +5,7 @@
     and each of the three is at least a line in x, in y or in d = x - y, of slope M a, M b or M s, by the bounds that are
     known. The slopes of CROWN and of alpha-CROWN, chords, stable phases, the link g between two networks, multipliers of
     phase splits, of assumed violations and of guards are all choices of the hint. M is a common scale of the slopes, so
-    that they are short. *)
+    that they are short. Constants are multiples of a unit U, of which M = m U is a multiple: so they are short as well. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
 From Kernel Require Import Functions Levels Networks Bounds.
 Import ListNotations.
@@ -13,14 +13,15 @@ Open Scope R_scope.
 
 (** * The difference of a function at two places *)
 Definition steps (up down : Z) : fn := Fn down 0 [(0, up - down)%Z].   (* up v for v > 0, down v for v < 0 *)
-Definition low_difference (f : fn) (t s : Z) (b : bounds) : Z :=
+(** In units of M. *)
+Definition low_difference (M : Z) (f : fn) (t s : Z) (b : bounds) : Z :=
   (if (t =? 0) && (s =? 0) then 0
    else
      let l := Z.min (lx b) (ly b) in
      let u := Z.max (ux b) (uy b) in
      let lo := steepest_down f l u in
      let hi := steepest_up f l u in
-     low_line (if 0 <=? t then steps lo hi else steps hi lo) t s (ld b) (ud b))%Z%bool.
+     low_over M (if 0 <=? t then steps lo hi else steps hi lo) t s (ld b) (ud b))%Z%bool.
 
 Lemma steps_above up down v : 0 <= v -> fR (steps up down) v = IZR up * v.
 Proof.
@@ -44,17 +45,17 @@ Proof.
   - rewrite !steps_above by lra. pose proof (slopes_ok f l u x y S). unfold lo, hi. lra.
   - rewrite !steps_below by lra. pose proof (slopes_ok f l u y x S) as H. unfold lo, hi. lra.
 Qed.
-Lemma low_difference_ok f t s b x y : sorted (kinks_of f) = true -> within b x y ->
-  IZR t * (fR f x - fR f y) >= IZR s * (x - y) + IZR (low_difference f t s b).
+Lemma low_difference_ok M f t s b x y : (0 < M)%Z -> sorted (kinks_of f) = true -> within b x y ->
+  IZR t * (fR f x - fR f y) >= IZR M * (IZR s * (x - y) + IZR (low_difference M f t s b)).
 Proof.
-  intros S W. unfold low_difference. destruct ((t =? 0) && (s =? 0))%Z%bool eqn:E.
+  intros PM S W. unfold low_difference. destruct ((t =? 0) && (s =? 0))%Z%bool eqn:E.
   { apply andb_prop in E. destruct E as [T E]. apply Z.eqb_eq in T, E. subst. lra. }
   pose proof (difference_between f b x y S W) as D. cbv zeta in D. destruct W as (_ & _ & W).
   cbv zeta. destruct (Z.leb_spec 0 t) as [T | T].
   - apply IZR_le in T.
-    match goal with |- context [low_line ?g t s _ _] => pose proof (low_line_ok g t s _ _ _ W) end. nra.
+    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM W) end. nra.
   - apply IZR_lt in T.
-    match goal with |- context [low_line ?g t s _ _] => pose proof (low_line_ok g t s _ _ _ W) end. nra.
+    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM W) end. nra.
 Qed.
 
 (** * A layer *)
@@ -62,18 +63,20 @@ Record hint := Hint { link : Z; slope_x : Z; slope_y : Z; slope_d : Z }.
 Definition no_hint := Hint 0 0 0 0.
 Definition wish := (Z * Z)%type.      (* coefficients of x and y that are asked about *)
 
-(** q f2(y) - g f(y), of functions that are close to those of either network. *)
-Definition low_second (k : neuron) (q g a l u : Z) : Z :=
+(** q f2(y) - g f(y), of functions that are close to those of either network, in units of M. *)
+Definition low_second (M : Z) (k : neuron) (q g a l u : Z) : Z :=
   match other k with
-  | None => low_line (close (function k)) (q - g) a l u
-  | Some c => low_mixed q (close c) (- g) (close (function k)) a l u
+  | None => low_over M (close (function k)) (q - g) a l u
+  | Some c => (low_mixed q (close c) (- g) (close (function k)) (M * a) l u / M)%Z
   end.
-Lemma low_second_ok k q g a l u y : IZR l <= y <= IZR u ->
-  IZR q * fR (close (curve_of Second k)) y - IZR g * fR (close (function k)) y >= IZR a * y + IZR (low_second k q g a l u).
+Lemma low_second_ok M k q g a l u y : (0 < M)%Z -> IZR l <= y <= IZR u ->
+  IZR q * fR (close (curve_of Second k)) y - IZR g * fR (close (function k)) y
+    >= IZR M * (IZR a * y + IZR (low_second M k q g a l u)).
 Proof.
-  intros V. unfold low_second, curve_of. destruct (other k) as [c |].
-  - pose proof (low_mixed_ok q (close c) (- g) (close (function k)) a l u y V) as B. rewrite opp_IZR in B. lra.
-  - pose proof (low_line_ok (close (function k)) (q - g) a l u y V) as B. rewrite minus_IZR in B. lra.
+  intros PM V. unfold low_second, curve_of. destruct (other k) as [c |].
+  - pose proof (low_mixed_ok q (close c) (- g) (close (function k)) (M * a) l u y V) as B. rewrite opp_IZR, mult_IZR in B.
+    pose proof (over_ok M (low_mixed q (close c) (- g) (close (function k)) (M * a) l u) PM). lra.
+  - pose proof (low_over_ok M (close (function k)) (q - g) a l u y PM V) as B. rewrite minus_IZR in B. lra.
 Qed.
 
 (** Where x is y and the functions of both networks are one, p F(x) + q G(y) is p + q times one number. So two networks
@@ -120,23 +123,23 @@ Proof.
   lra.
 Qed.
 
-(** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
+(** p f(x) + q f(y) + M (wishes) >= U c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
     numbers are of sizes up to N. *)
-Fixpoint relax (M N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
+Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
   : Z * Z * list Z * list Z :=
   match ks, bs with
   | k :: ks', b :: bs' =>
-      let '(c, cb, p', q') := relax M N ks' bs' (tl h) (tl o) (tl p) (tl q) in
+      let '(c, cb, p', q') := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
       let t := hd no_hint h in
       let e := hd (0, 0)%Z o in
       let a := (slope_x t + slope_d t + fst e)%Z in
       let a' := (slope_y t - slope_d t + snd e)%Z in
       let f := close (function k) in
       let '(u, v) := gathered k b (head p) (head q) in
-      ( (c + low_line f (u + link t) (M * slope_x t) (lx b) (ux b)
-           + low_second k v (link t) (M * slope_y t) (ly b) (uy b)
-           + low_difference f (- link t) (M * slope_d t) b
-           + (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)))%Z
+      ( (c + low_over U f (u + link t) (m * slope_x t) (lx b) (ux b)
+           + low_second U k v (link t) (m * slope_y t) (ly b) (uy b)
+           + low_difference U f (- link t) (m * slope_d t) b
+           + (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)) / U)%Z
       , (cb + a * bias1 k + a' * bias2 k - lost N a a' k)%Z
       , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
@@ -153,19 +156,20 @@ Proof. destruct o; simpl; ring. Qed.
 Lemma wished_nil z : wished [] z = 0.
 Proof. destruct z; reflexivity. Qed.
 
-Theorem relax_ok M N d X Y : 0 <= IZR M -> forall ks bs zs h o p q c cb p' q',
+Theorem relax_ok U m N d X Y : (0 < U)%Z -> (0 < m)%Z -> forall ks bs zs h o p q c cb p' q',
   Forall (fun k => sound (function k) = true /\ sound (curve_of Second k) = true) ks ->
   Forall2 (fun k => reads d k X Y (IZR N) (IZR N)) ks zs ->
   Forall2 (fun b z => within b (fst z) (snd z)) bs zs ->
-  relax M N ks bs h o p q = (c, cb, p', q') ->
-  dot p (values First ks zs) + dot q (values Second ks zs) + IZR M * wished o zs
-  >= IZR c + IZR M * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
+  relax U m N ks bs h o p q = (c, cb, p', q') ->
+  dot p (values First ks zs) + dot q (values Second ks zs) + IZR (U * m) * wished o zs
+  >= IZR U * IZR c + IZR (U * m) * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
 Proof.
-  intros PM. pose proof (pos_IZR d) as HD.
+  intros PU PS. pose proof (pos_IZR d) as HD. pose proof (IZR_lt _ _ PU) as RU. pose proof (IZR_lt _ _ PS) as RS.
+  assert (RM : 0 <= IZR (U * m)) by (rewrite mult_IZR; nra).
   induction ks as [| k ks IH]; intros bs zs h o p q c cb p' q' HS HR HW E; inversion HR as [| ? z ? zs' R1 HR']; subst;
     inversion HW as [| b ? bs' ? W HW']; subst; simpl in E.
   - inversion E; subst. simpl. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
-  - destruct (relax M N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
+  - destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
     destruct (gathered k b (head p) (head q)) as [u v] eqn:EG.
     inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
     specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_add_weights.
@@ -173,13 +177,15 @@ Proof.
     destruct HK as [K1 K2].
     pose proof (gathered_ok k b (head p) (head q) x y K1 K2 W) as G. rewrite EG in G. cbn [fst snd] in G.
     set (f := close (function k)) in *.
-    pose proof (low_line_ok f (u + link t) (M * slope_x t) _ _ _ (proj1 W)) as A.
-    pose proof (low_difference_ok f (- link t) (M * slope_d t) _ _ _ K1 W) as C.
+    pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (proj1 W)) as A.
+    pose proof (low_difference_ok U f (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
     pose proof (low_error_ok (function k) u _ _ _ K1 (proj1 W)) as E1.
     pose proof (low_error_ok (curve_of Second k) v _ _ _ K2 (proj1 (proj2 W))) as E2.
     fold f in E1. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
-    pose proof (low_second_ok k v (link t) (M * slope_y t) _ _ _ (proj1 (proj2 W))) as B. fold f in B.
+    pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU (proj1 (proj2 W))) as B. fold f in B.
+    pose proof (over_ok U (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)) PU) as E.
+    rewrite plus_IZR in E.
     destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
     apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].
     apply (line_near _ (slope_y t - slope_d t + snd e)%Z) in N2; [| exact HD].
@@ -187,14 +193,14 @@ Proof.
     set (a := (slope_x t + slope_d t + fst e)%Z) in *. set (a' := (slope_y t - slope_d t + snd e)%Z) in *.
     assert (EA : IZR a = IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) by (unfold a; rewrite !plus_IZR; reflexivity).
     assert (EB : IZR a' = IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) by (unfold a'; rewrite plus_IZR, minus_IZR; reflexivity).
-    rewrite !plus_IZR, !mult_IZR.
+    rewrite !plus_IZR, !mult_IZR. rewrite !mult_IZR in IH.
     rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
-    set (S := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
-    match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= S
+    set (R := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
+    match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= R
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
-    { rewrite <- EA, <- EB. match goal with |- ?n / _ <= _ => replace (n / IZR (Zpos d)) with (S
+    { rewrite <- EA, <- EB. match goal with |- ?n / _ <= _ => replace (n / IZR (Zpos d)) with (R
         + (IZR a * (dot (row First k) X + IZR (bias First k)) - IZR (Z.abs a) * blur First k (IZR N)) / IZR (Zpos d)
         + (IZR a' * (dot (row Second k) Y + IZR (bias Second k)) - IZR (Z.abs a') * blur Second k (IZR N)) / IZR (Zpos d)) end; [lra |].
-      unfold S, row, bias. field. lra. }
-    apply (Rmult_le_compat_l (IZR M)) in F; [| exact PM]. lra.
+      unfold R, row, bias. field. lra. }
+    rewrite mult_IZR in RM. apply (Rmult_le_compat_l (IZR U * IZR m)) in F; [| exact RM]. lra.
 Qed.

@@ -11,15 +11,16 @@ type state = {
   rows : float array array; (* of the constraints *)
   limits : float array;
   mutable proof : Proof.t;
-  mutable pending : Kernel.record list; (* taken, not yet told *)
-  mutable tell : Kernel.record -> unit;
+  mutable pending : Kernel.record list; (* taken, not yet told; none where nobody listens, which frees their hints *)
+  mutable untold : int; (* how many they are *)
+  tell : (Kernel.record -> unit) option;
   mutable records : int;
   mutable pulls : int;
   mutable leaves : int;
   mutable splits : int;
   mutable raised : (Kernel.obligation * Ascending.choices) option; (* what was found last for an obligation assumed alone *)
   mutable foreseen : Relaxing.known array option list; (* per node that is left: bounds that floats promise, to be copied *)
-  slopes : (int * int * Kernel.kind * bool, float array) Hashtbl.t; (* of a bound that was pulled: coefficients of inputs *)
+  slopes : (int, float array) Hashtbl.t; (* of a bound that was pulled, by its number: coefficients of inputs *)
 }
 
 let start question proof tell =
@@ -39,12 +40,14 @@ let start question proof tell =
   let constraints = root.area.constraints in
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
-  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell;
+  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; untold = 0; tell;
     records = 0; pulls = 0; leaves = 0; splits = 0; raised = None; foreseen = [ None ]; slopes = Hashtbl.create 997 }
 
 let settle state =
-  List.iter (fun r -> state.records <- state.records + 1; state.tell r) (List.rev state.pending);
-  state.pending <- []
+  Option.iter (fun tell -> List.iter tell (List.rev state.pending)) state.tell;
+  state.records <- state.records + state.untold;
+  state.pending <- [];
+  state.untold <- 0
 
 (* A record, taken by the kernel or not. *)
 let takes state record =
@@ -56,15 +59,22 @@ let takes state record =
       | here :: others -> state.foreseen <- (if after > before then here :: here :: others else if after < before then others else state.foreseen)
       | [] -> ());
       state.proof <- next;
-      state.pending <- record :: state.pending;
+      if state.tell <> None then state.pending <- record :: state.pending;
+      state.untold <- state.untold + 1;
       true
 
 let take state record =
-  if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + List.length state.pending + 1)
+  if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + state.untold + 1)
 
 let attempt state doing =
-  let proof = state.proof and pending = state.pending and foreseen = state.foreseen in
-  doing () || (state.proof <- proof; state.pending <- pending; state.foreseen <- foreseen; false)
+  let proof = state.proof and pending = state.pending and untold = state.untold and foreseen = state.foreseen in
+  doing ()
+  || (state.proof <- proof; state.pending <- pending; state.untold <- untold; state.foreseen <- foreseen; false)
+
+(* The number of a bound of a neuron: a key that costs little. *)
+let number_of t i kind least =
+  let kind = match kind with Kernel.KX -> 0 | KY -> 1 | KD -> 2 in
+  (((((t lsl 32) lor i) * 3) + kind) * 2) + Bool.to_int least
 
 let left state = List.length (Proof.nodes state.proof)
 

@@ -94,7 +94,7 @@ let raise_with (added : Relaxing.added) state (known : Relaxing.known array) obl
 let raise_neurons state (known : Relaxing.known array) obligation choices found c =
   let before = left state and sides = box state and a = Relaxing.by_inputs found in
   let raise_one t i kind least =
-    match if closed state before then None else Hashtbl.find_opt state.slopes (t, i, kind, least) with
+    match if closed state before then None else Hashtbl.find_opt state.slopes (number_of t i kind least) with
     | None -> ()
     | Some p ->
         let low, high = Tightening.interval known.(t) i kind in

@@ -130,7 +130,7 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
   in
   let look weight t i kind least =
     let one = Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least in
-    Hashtbl.replace pulls (t, i, kind, least) one
+    Hashtbl.replace pulls (number_of t i kind least) one
   in
   List.iter (fun (o, room) -> List.iter (fun (i, kind, least) -> look (1.0 /. room) 0 i kind least) (wanted state [ o ])) rooms;
   let share = most_lost /. float_of_int (max 1 (count - 1)) in
@@ -161,7 +161,7 @@ let comes_true state ({ known; rooms; _ } as foreseen) =
     for i = 0 to Array.length state.layers.(t).shapes - 1 do
       List.iter
         (fun (kind, least) ->
-          match Hashtbl.find_opt pulls (t, i, kind, least) with
+          match Hashtbl.find_opt pulls (number_of t i kind least) with
           | Some one ->
               let low, high = Tightening.interval known.(t) i kind in
               if Tightening.is_worth state now t i kind least (if least then low else high) then

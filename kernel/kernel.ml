@@ -621,6 +621,39 @@ let low_line f p a l u =
   then Big_int_Z.zero_big_int
   else low f p a f.kinks_of l u
 
+(** val atM :
+    fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int **)
+
+let atM f p all a v =
+  let w = fZ f v in
+  Z.add (Z.sub (Z.mul p w) (Z.mul a v))
+    (if all then Big_int_Z.zero_big_int else Z.min Big_int_Z.zero_big_int w)
+
+(** val lowM :
+    fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> kinks ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec lowM f p all a ks l u =
+  match ks with
+  | [] -> Z.min (atM f p all a l) (atM f p all a u)
+  | p0 :: ks' ->
+    let (b, _) = p0 in
+    if (&&) (Big_int_Z.lt_big_int l b) (Big_int_Z.lt_big_int b u)
+    then Z.min (atM f p all a b) (lowM f p all a ks' l u)
+    else lowM f p all a ks' l u
+
+(** val low_over :
+    Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let low_over m f p a l u =
+  if (&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
+       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+  then Big_int_Z.zero_big_int
+  else let whole = Z.div p m in
+       lowM f whole (Big_int_Z.eq_big_int (Z.mul whole m) p) a f.kinks_of l u
+
 (** val times : Big_int_Z.big_int -> kinks -> kinks **)
 
 let times q ks =
@@ -1220,10 +1253,10 @@ let steps up0 down0 =
     ((Big_int_Z.zero_big_int, (Z.sub up0 down0)) :: []) }
 
 (** val low_difference :
-    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
-    Big_int_Z.big_int **)
+    Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    bounds -> Big_int_Z.big_int **)
 
-let low_difference f t s b =
+let low_difference m f t s b =
   if (&&) (Big_int_Z.eq_big_int t Big_int_Z.zero_big_int)
        (Big_int_Z.eq_big_int s Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
@@ -1231,7 +1264,7 @@ let low_difference f t s b =
        let u = Z.max b.ux b.uy in
        let lo = steepest_down f l u in
        let hi = steepest_up f l u in
-       low_line
+       low_over m
          (if Big_int_Z.le_big_int Big_int_Z.zero_big_int t
           then steps lo hi
           else steps hi lo) t s b.ld b.ud
@@ -1248,13 +1281,16 @@ let no_hint =
 type wish = Big_int_Z.big_int * Big_int_Z.big_int
 
 (** val low_second :
-    neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+    Big_int_Z.big_int -> neuron -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
 
-let low_second k q g a l u =
+let low_second m k q g a l u =
   match k.other with
-  | Some c -> low_mixed q (close c) (Z.opp g) (close k.function0) a l u
-  | None -> low_line (close k.function0) (Z.sub q g) a l u
+  | Some c ->
+    Z.div
+      (low_mixed q (close c) (Z.opp g) (close k.function0) (Z.mul m a) l u) m
+  | None -> low_over m (close k.function0) (Z.sub q g) a l u
 
 (** val agrees : neuron -> bounds -> bool **)
 
@@ -1287,19 +1323,20 @@ let lost n0 a a' k =
   | None -> Big_int_Z.zero_big_int
 
 (** val relax :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list -> bounds list ->
-    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
+    list -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
     list) * Big_int_Z.big_int list **)
 
-let rec relax m n0 ks bs h o p q =
+let rec relax u m n0 ks bs h o p q =
   match ks with
   | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
   | k :: ks' ->
     (match bs with
      | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
      | b :: bs' ->
-       let (p0, q') = relax m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
+       let (p0, q') = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
        let (p1, p') = p0 in
        let (c, cb) = p1 in
        let t = hd no_hint h in
@@ -1307,16 +1344,18 @@ let rec relax m n0 ks bs h o p q =
        let a = Z.add (Z.add t.slope_x t.slope_d) (fst e) in
        let a' = Z.add (Z.sub t.slope_y t.slope_d) (snd e) in
        let f = close k.function0 in
-       let (u, v) = gathered k b (head p) (head q) in
+       let (u0, v) = gathered k b (head p) (head q) in
        ((((Z.add
             (Z.add
               (Z.add
                 (Z.add c
-                  (low_line f (Z.add u t.link) (Z.mul m t.slope_x) b.lx b.ux))
-                (low_second k v t.link (Z.mul m t.slope_y) b.ly b.uy))
-              (low_difference f (Z.opp t.link) (Z.mul m t.slope_d) b))
-            (Z.add (low_error k.function0 u b.lx b.ux)
-              (low_error (curve_of Second k) v b.ly b.uy))),
+                  (low_over u f (Z.add u0 t.link) (Z.mul m t.slope_x) b.lx
+                    b.ux))
+                (low_second u k v t.link (Z.mul m t.slope_y) b.ly b.uy))
+              (low_difference u f (Z.opp t.link) (Z.mul m t.slope_d) b))
+            (Z.div
+              (Z.add (low_error k.function0 u0 b.lx b.ux)
+                (low_error (curve_of Second k) v b.ly b.uy)) u)),
        (Z.sub (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))
          (lost n0 a a' k))), (add_weights a k.row1 p')),
        (add_weights a' k.row2 q')))
@@ -1414,7 +1453,30 @@ type wishes = wish list list
 
 let scale = function
 | [] -> Big_int_Z.unit_big_int
-| p :: _ -> let (m, _) = p in Z.abs m
+| p :: _ -> let (m, _) = p in Z.max Big_int_Z.unit_big_int m
+
+(** val parts : Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let parts m =
+  let u =
+    Z.div m (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int))))))))
+  in
+  if Big_int_Z.eq_big_int
+       (Z.mul u (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         Big_int_Z.unit_big_int))))))))) m
+  then (u, (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+         Big_int_Z.unit_big_int)))))))))
+  else (m, Big_int_Z.unit_big_int)
 
 (** val hints_here : hints -> hint list **)
 
@@ -1459,15 +1521,16 @@ let rec pull n0 b k h o p q =
     if idle (hints_here h) (hd [] o) p q
     then let (low0, below0) = pull n' b (tl k) (tl h) (tl o) [] [] in
          ((Z.mul (scale h) low0), (Z.mul l.denominator below0))
-    else let (p0, q') =
-           relax (scale h) (reach l n' b (tl k)) l.neurons (hd [] k)
-             (hints_here h) (hd [] o) p q
+    else let (u, m) = parts (scale h) in
+         let (p0, q') =
+           relax u m (reach l n' b (tl k)) l.neurons (hd [] k) (hints_here h)
+             (hd [] o) p q
          in
          let (p1, p') = p0 in
          let (c, cb) = p1 in
          let (low0, below0) = pull n' b (tl k) (tl h) (tl o) p' q' in
          let all = Z.mul l.denominator below0 in
-         ((Z.add (Z.mul c all)
+         ((Z.add (Z.mul (Z.mul u c) all)
             (Z.mul (scale h) (Z.add (Z.mul cb below0) low0))), all)
 
 (** val floor_div :

@@ -153,6 +153,18 @@ val low_line :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int
 
+val atM :
+  fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int
+
+val lowM :
+  fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> kinks ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val low_over :
+  Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
 val times : Big_int_Z.big_int -> kinks -> kinks
 
 val mixed : Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> fn
@@ -338,7 +350,8 @@ val highest : kind -> bounds -> Big_int_Z.big_int
 val steps : Big_int_Z.big_int -> Big_int_Z.big_int -> fn
 
 val low_difference :
-  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds -> Big_int_Z.big_int
+  Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds
+  -> Big_int_Z.big_int
 
 type hint = { link : Big_int_Z.big_int; slope_x : Big_int_Z.big_int;
               slope_y : Big_int_Z.big_int; slope_d : Big_int_Z.big_int }
@@ -348,8 +361,9 @@ val no_hint : hint
 type wish = Big_int_Z.big_int * Big_int_Z.big_int
 
 val low_second :
-  neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  Big_int_Z.big_int -> neuron -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
 
 val agrees : neuron -> bounds -> bool
 
@@ -362,9 +376,10 @@ val lost :
   Big_int_Z.big_int
 
 val relax :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list -> bounds list ->
-  hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
-  -> ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list
+  -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
   list) * Big_int_Z.big_int list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
@@ -395,6 +410,8 @@ type hints = (Big_int_Z.big_int * hint list) list
 type wishes = wish list list
 
 val scale : hints -> Big_int_Z.big_int
+
+val parts : Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val hints_here : hints -> hint list
 

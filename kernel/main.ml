@@ -7,7 +7,9 @@ open Reader
 open Commands
 
 let usage = "eqspec-kernel [--records FILE] < STREAM\n\
-  accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n"
+  accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n\
+  eqspec-kernel --each < STREAMS\n\
+  the same of many, each behind a line with the number of its bytes; an empty line ends each answer\n"
 
 let count list = List.length list
 
@@ -47,10 +49,9 @@ let write out record =
   | REmpty i -> Printf.fprintf out "E %d" (n i));
   output_char out '\n'
 
-let run kept =
-  set_binary_mode_in stdin true;
-  let pair_text, digest = section stdin "pair" in
-  let question_text, asked = section stdin "question" in
+let run kept source =
+  let pair_text, digest = section source "pair" in
+  let question_text, asked = section source "question" in
   let question = question question_text (pair pair_text) in
   (match question.asked_for with
   | Distance (outs, _) | Manhattan (outs, _) ->
@@ -68,9 +69,8 @@ let run kept =
             follow from the confidence"
   in
   let out = Option.map open_out_bin kept in
-  let tell record = Option.iter (fun out -> write out record) out in
+  let tell = Option.map write out in
   let state = Attempts.start question proof tell in
-  let source = of_channel stdin in
   let widths = Array.append (Array.map (fun (l : Relaxing.layer) -> Array.length l.shapes) state.layers) [| state.inputs |] in
   let rec go () =
     match command source widths with
@@ -93,19 +93,33 @@ let run kept =
   Printf.printf "accepted\npair %s\nquestion %s\nclaim %s\nrecords %d\npulls %d\nleaves %d\nsplits %d\n" digest asked
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
+(* The exit code of one stream, whose answer is printed. *)
+let answer kept source =
+  let refused reason = Printf.printf "refused\n%s\n" reason; 1 in
+  try run kept source; 0 with
+  | Refused reason | Sys_error reason -> refused reason
+  | Stack_overflow | Out_of_memory -> refused "it needs more memory than there is"
+  | problem -> refused ("the prover failed: " ^ Printexc.to_string problem)
+
+(* Streams one after the other, of which none knows of another one. *)
+let rec each () =
+  match input_line stdin with
+  | exception End_of_file -> 0
+  | line ->
+      (match int_of_string_opt line with
+      | Some bytes when bytes >= 0 && bytes <= most_bytes ->
+          ignore (answer None (of_string (really_input_string stdin bytes)));
+          print_string "\n";
+          flush stdout;
+          each ()
+      | _ -> prerr_string usage; 2)
+
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 1000; max_overhead = 1000000 };
-  let answer =
-    try
-      (match Array.to_list Sys.argv with
-      | [ _ ] -> run None
-      | [ _; "--records"; file ] -> run (Some file)
-      | _ -> prerr_string usage; exit 2);
-      0
-    with
-    | Refused reason -> Printf.printf "refused\n%s\n" reason; 1
-    | Stack_overflow | Out_of_memory -> print_string "refused\nit needs more memory than there is\n"; 1
-    | Sys_error reason -> Printf.printf "refused\n%s\n" reason; 1
-    | problem -> Printf.printf "refused\nthe prover failed: %s\n" (Printexc.to_string problem); 1
-  in
-  exit answer
+  set_binary_mode_in stdin true;
+  exit
+    (match Array.to_list Sys.argv with
+    | [ _ ] -> answer None (of_channel stdin)
+    | [ _; "--records"; file ] -> answer (Some file) (of_channel stdin)
+    | [ _; "--each" ] -> each ()
+    | _ -> prerr_string usage; 2)

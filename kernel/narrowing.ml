@@ -33,7 +33,7 @@ let narrow state (known : Relaxing.known array) obligation choices (found : Rela
   let c = (Contracting.size *. bound) -. Relaxing.least_on sides a in
   let one t i kind least =
     let factor =
-      match Hashtbl.find_opt state.slopes (t, i, kind, least) with
+      match Hashtbl.find_opt state.slopes (number_of t i kind least) with
       | None -> 0.0
       | Some p -> Contracting.size *. fst (Contracting.best_factor sides c a p)
     in

@@ -15,16 +15,22 @@ let most_kinks = 64
 let most_classes = 64
 let most_groups = 512
 
-(* Words between white space, of a channel or of a text. *)
-type source = { next : unit -> char option; mutable words : int }
+(* Words between white space, of a channel or of a text; [block] is so many characters that follow, or raises End_of_file. *)
+type source = { next : unit -> char option; block : int -> string; mutable words : int }
 
-let next_char channel = try Some (input_char channel) with End_of_file -> None
-let of_channel channel = { next = (fun () -> next_char channel); words = 0 }
+let of_channel channel =
+  let next () = try Some (input_char channel) with End_of_file -> None in
+  { next; block = really_input_string channel; words = 0 }
 
 let of_string text =
   let at = ref 0 in
   let next () = if !at >= String.length text then None else (incr at; Some text.[!at - 1]) in
-  { next; words = 0 }
+  let block count =
+    if count > String.length text - !at then raise End_of_file;
+    at := !at + count;
+    String.sub text (!at - count) count
+  in
+  { next; block; words = 0 }
 
 let is_white c = c = ' ' || c = '\n' || c = '\t' || c = '\r'
 
@@ -257,11 +263,11 @@ let question text (inputs, pair) =
   { Kernel.grain; pair; ranges; inequalities; asked_for }
 
 (* A section of a stream: "NAME SHA256 BYTES" on one line, then so many bytes with this digest. *)
-let section channel name =
+let section source name =
   let line =
     let found = Buffer.create 100 in
     let rec go () =
-      match next_char channel with
+      match source.next () with
       | Some '\n' -> ()
       | Some c when Buffer.length found < 200 -> Buffer.add_char found c; go ()
       | _ -> refuse "there is no line %s SHA256 BYTES" name
@@ -273,7 +279,7 @@ let section channel name =
   | [ found; digest; bytes ] when found = name && is_integer bytes && String.length bytes < 10 ->
       let bytes = int_of_string bytes in
       if bytes < 0 || bytes > most_bytes then refuse "section %s has %d bytes; up to %d are read" name bytes most_bytes;
-      (match really_input_string channel bytes with
+      (match source.block bytes with
       | exception End_of_file -> refuse "section %s ends before its %d bytes" name bytes
       | text ->
           let now = Sha256.hex text in

@@ -160,7 +160,7 @@ let prepare f h (k : known) i =
   line of_d (difference least most 1.0) 1.0 ld ud; line (of_d + 2) (difference least most (-1.0)) (-1.0) ld ud;
   set rounded_x (rounding f 1.0 lx ux); set (rounded_x + 1) (-.rounding f (-1.0) lx ux);
   set rounded_y (rounding h 1.0 ly uy); set (rounded_y + 1) (-.rounding h (-1.0) ly uy);
-  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || least = most) then 1.0 else 0.0);
+  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || (least = most && most <> 0.0)) then 1.0 else 0.0);
   Bytes.set k.ready i '1'
 
 (* Where the usual lines of a neuron are in the table. *)
@@ -198,6 +198,30 @@ let constant f h (k : known) i p q { g; a; b; s } =
   in
   below f (p +. g) a lx ux +. below h (q -. g) b ly uy +. by_difference
   +. (p *. rounding f p lx ux) +. (q *. rounding h q ly uy)
+
+(* The usual lines for coefficients p and q of the functions of a layer, into [links], [x], [y] and [d]; what is added beside
+   them. The table has room for every neuron, which is checked once. *)
+let usual_lines layer (k : known) p q links x y d =
+  let t = k.table and total = ref 0.0 in
+  if Array.length t < slots * Array.length links then invalid_arg "usual_lines";
+  for i = 0 to Array.length links - 1 do
+    let pi = p.(i) and qi = q.(i) in
+    if pi <> 0.0 || qi <> 0.0 then begin
+      let o = table_of layer k i in
+      let g = Array.unsafe_get t (o + linked) *. shared pi qi in
+      let pg = pi +. g and qg = qi -. g in
+      let ox = if pg >= 0.0 then o + of_x else o + of_x + 2 and by_x = Float.abs pg in
+      let oy = if qg >= 0.0 then o + of_y else o + of_y + 2 and by_y = Float.abs qg in
+      let od = if g <= 0.0 then o + of_d else o + of_d + 2 and by_d = Float.abs g in
+      links.(i) <- g;
+      x.(i) <- by_x *. Array.unsafe_get t ox;
+      y.(i) <- by_y *. Array.unsafe_get t oy;
+      d.(i) <- by_d *. Array.unsafe_get t od;
+      total := !total +. (by_x *. Array.unsafe_get t (ox + 1)) +. (by_y *. Array.unsafe_get t (oy + 1))
+               +. (by_d *. Array.unsafe_get t (od + 1)) +. rounding_at t (o + rounded_x) pi +. rounding_at t (o + rounded_y) qi
+    end
+  done;
+  !total
 
 type pulled = {
   hints : Kernel.hints Lazy.t; (* from the layer on that was asked about *)
@@ -273,6 +297,8 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
   let count = Array.length layers in
   let p = ref p and q = ref q and hints = ref [] and losses = ref [] and unit = ref (1.0 /. layers.(at).denominator) in
   let beside = ref 0.0 in
+  let widest = Array.fold_left (fun w layer -> max w (Array.length layer.shapes)) 0 layers in
+  let by_x = Array.make widest 0.0 and by_y = Array.make widest 0.0 and some_x = Array.make widest 0 and some_y = Array.make widest 0 in
   for j = at + 1 to count - 1 do
     let layer = layers.(j) and known : known = knowns.(j) in
     let m = Array.length layer.shapes in
@@ -281,48 +307,47 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     gather layer known p_here q_here;
     see j p_here q_here unit_here;
     let links = Array.make m 0.0 and x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
-    let constants = ref 0.0 and largest = ref 0.0 in
-    for i = 0 to m - 1 do
-      let pi = p_here.(i) and qi = q_here.(i) in
+    let constants =
       match choose with
-      | None ->
-          if pi <> 0.0 || qi <> 0.0 then begin
-            let o = table_of layer known i and t = known.table in
-            let g = t.(o + linked) *. shared pi qi in
-            links.(i) <- g;
-            x.(i) <- slope_at t (o + of_x) (pi +. g);
-            y.(i) <- slope_at t (o + of_y) (qi -. g);
-            d.(i) <- slope_at t (o + of_d) (-.g);
-            constants := !constants +. usual_constant layer known i pi qi
-          end
+      | None -> usual_lines layer known p_here q_here links x y d
       | Some choose ->
-          let u = unit_here in
-          let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
-          let line = { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u } in
-          links.(i) <- line.g; x.(i) <- line.a; y.(i) <- line.b; d.(i) <- line.s;
-          constants := !constants +. constant layer.shapes.(i) layer.others.(i) known i pi qi line
-    done;
-    beside := !beside +. (unit_here *. !constants);
+          let u = unit_here and total = ref 0.0 in
+          for i = 0 to m - 1 do
+            let pi = p_here.(i) and qi = q_here.(i) in
+            let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
+            let line = { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u } in
+            links.(i) <- line.g; x.(i) <- line.a; y.(i) <- line.b; d.(i) <- line.s;
+            total := !total +. constant layer.shapes.(i) layer.others.(i) known i pi qi line
+          done;
+          !total
+    in
+    beside := !beside +. (unit_here *. constants);
+    let largest = ref 0.0 in
     for i = 0 to m - 1 do
       largest := greater !largest (greater (Float.abs x.(i)) (greater (Float.abs y.(i)) (Float.abs d.(i))))
     done;
     (* As few bits as let the products with weights stay machine integers. *)
     let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
     let scale = power_of_two_above (!largest /. Float.ldexp 1.0 (int_of_float bits)) in
-    losses := lazy (
-      let line i = { g = links.(i); a = scale *. x.(i); b = scale *. y.(i); s = scale *. d.(i) } in
-      let both = Array.init m (fun i -> given_away layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) (line i)) in
-      (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
+    if Option.is_some choose then
+      losses := lazy (
+        let line i = { g = links.(i); a = scale *. x.(i); b = scale *. y.(i); s = scale *. d.(i) } in
+        let both = Array.init m (fun i -> given_away layer.shapes.(i) layer.others.(i) known i p_here.(i) q_here.(i) (line i)) in
+        (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
     let p' = Array.make width 0.0 and q' = Array.make width 0.0 in
-    let biases = ref 0.0 and last = ref (-1) and some_x = Array.make m 0 and some_y = Array.make m 0 in
-    let count_x = ref 0 and count_y = ref 0 in
-    let by_x = Array.make m 0.0 and by_y = Array.make m 0.0 in
+    let last = ref (-1) and count_x = ref 0 and count_y = ref 0 in
+    let shorter = 1.0 /. scale in
     for i = 0 to m - 1 do
-      let a = whole (x.(i) /. scale) and b = whole (y.(i) /. scale) and s = whole (d.(i) /. scale) in
-      x.(i) <- a; y.(i) <- b; d.(i) <- s;
-      if links.(i) <> 0.0 || a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
-      by_x.(i) <- a +. s;
-      by_y.(i) <- b -. s
+      let a = x.(i) and b = y.(i) and s = d.(i) in
+      if a <> 0.0 || b <> 0.0 || s <> 0.0 then begin
+        let a = whole (a *. shorter) and b = whole (b *. shorter) and s = whole (s *. shorter) in
+        x.(i) <- a; y.(i) <- b; d.(i) <- s;
+        if a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
+        by_x.(i) <- a +. s;
+        by_y.(i) <- b -. s
+      end
+      else (by_x.(i) <- 0.0; by_y.(i) <- 0.0);
+      if links.(i) <> 0.0 then last := i
     done;
     (match added with
     | Some one when one.layer = j ->
@@ -332,10 +357,13 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
         by_x.(one.neuron) <- by_x.(one.neuron) +. fx;
         by_y.(one.neuron) <- by_y.(one.neuron) +. fy
     | _ -> ());
+    let biases = ref 0.0 in
     for i = 0 to m - 1 do
-      if by_x.(i) <> 0.0 then (some_x.(!count_x) <- i; incr count_x);
-      if by_y.(i) <> 0.0 then (some_y.(!count_y) <- i; incr count_y);
-      biases := !biases +. (by_x.(i) *. layer.biases1.(i)) +. (by_y.(i) *. layer.biases2.(i)) -. taken_by_errors layer i by_x.(i) by_y.(i)
+      let a = by_x.(i) and b = by_y.(i) in
+      if a <> 0.0 then (some_x.(!count_x) <- i; incr count_x);
+      if b <> 0.0 then (some_y.(!count_y) <- i; incr count_y);
+      if a <> 0.0 || b <> 0.0 then
+        biases := !biases +. (a *. layer.biases1.(i)) +. (b *. layer.biases2.(i)) -. taken_by_errors layer i a b
     done;
     (match layer.sparse with
     | None ->

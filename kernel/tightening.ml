@@ -54,7 +54,7 @@ let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
   take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
   state.pulls <- state.pulls + 1;
   if t > 0 then
-    Hashtbl.replace state.slopes (t, i, kind, least) (Array.map (fun a -> a /. factor) (Relaxing.by_inputs found));
+    Hashtbl.replace state.slopes (number_of t i kind least) (Array.map (fun a -> a /. factor) (Relaxing.by_inputs found));
   Relaxing.set knowns.(t) i (bounds_of state t i)
 
 (* Whatever it gains. *)
@@ -99,8 +99,8 @@ let walk state (knowns : Relaxing.known array) first attempt =
       state.layers.(t).shapes
   done
 
-(* Bounds of all neurons whose functions are bent where they may be. *)
-let tighten ?least_gain state =
+(* Bounds of all neurons whose functions are bent where they may be, or those of x and y alone. *)
+let tighten ?least_gain ?(with_differences = true) state =
   let before = left state and known = knowns state and last = Array.length state.layers - 1 in
   let void t =
     Array.iteri
@@ -115,7 +115,7 @@ let tighten ?least_gain state =
     for t = last downto 1 do void t done
   end;
   walk state known (last - 1) (fun t i kind least ->
-      if not (closed state before) then begin
+      if (with_differences || kind <> Kernel.KD) && not (closed state before) then begin
         let (_, _, promised) as one = pulled state (box state) known t i kind least in
         if is_worth ?least_gain state known t i kind least promised then begin
           keep state known t i kind least one;
