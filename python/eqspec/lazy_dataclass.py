@@ -3,23 +3,28 @@
 The standard decorator writes and compiles the source of half a dozen methods, which takes longer than to import an
 average module. A command defines some hundred classes of which it uses a third, so this was a fifth of a short check.
 
-Here methods that stand in are put into the class at first. The first object has `__init__` made and the fields looked
-at; the first comparison, hash or `repr` has the methods made that do these, which most classes never need. Each time
-the standard decorator is given a double, with the attributes of the class and the fields that it inherits, and what it
-adds to the double takes the place of what stands in, one assignment each, so that other threads never see a class that
-lacks a method. Then nothing is left of what stood in. `fields`, `replace`, `inspect.signature` and dataclasses that
-inherit from the class find what they ask for, because what they look up stands in as well; and objects that pickle or
-copy make without `__init__` are compared, hashed and shown like all others.
+Here methods that stand in are put into the class at first. The first object has `__init__` made (`dataclass_init`), the
+first look at the fields whatever tells of them; the first comparison, hash or `repr` has the methods made that do
+these, which most classes never need. Each time the standard decorator is given a double, with the attributes of the
+class and the fields that it inherits, and what it adds to the double takes the place of what stands in, one assignment
+each, so that other threads never see a class that lacks a method. Then nothing is left of what stood in. `fields`,
+`replace`, `inspect.signature` and dataclasses that inherit from the class find what they ask for, because what they
+look up stands in as well; and objects that pickle or copy make without `__init__` are compared, hashed and shown like
+all others.
 
 What can be seen of it: a mistake in a definition, such as a field without a default behind one with, is reported at
-first use. A class with other options, such as slots, or with an `__init__` or an `__eq__` of its own is made at once.
+first use, and a class without a docstring gets the standard one when its fields are looked at. A class with other
+options, such as slots, or with an `__init__` or an `__eq__` of its own is made at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
+from dataclasses import MISSING
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from eqspec.dataclass_init import initialiser
 
 __all__ = ["dataclass"]
 
@@ -97,11 +102,13 @@ class _MakesClass:
 def _stand_in(cls: Any, options: dict[str, bool]) -> None:
     """Put the methods and attributes into the class that make it when they are used."""
     own = set(vars(cls))
-    first, then = dict[str, object](), dict[str, object]()
+    first, then, described = dict[str, object](), dict[str, object](), dict[str, object]()
 
     def make() -> None:
         with _LOCK:
             if first:  # else another thread was before this one
+                for name, value in described.items():
+                    setattr(cls, name, value)
                 _replace(cls, first, _with_fields(cls, options, first.keys() | then.keys()))
                 first.clear()
 
@@ -113,7 +120,9 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
                 then.clear()
 
     def init(self: Any, /, *values: Any, **named: Any) -> None:
-        make()
+        with _LOCK:
+            if vars(cls)["__init__"] is init:  # else another thread was before this one
+                _initialise(cls, options, described) or make()
         cls.__init__(self, *values, **named)
 
     def equal(self: Any, other: object, /) -> Any:
@@ -136,6 +145,21 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
         then["__repr__"] = shown
     for name, value in (first | then).items():
         setattr(cls, name, value)
+
+
+def _initialise(cls: Any, options: dict[str, bool], described: dict[str, object]) -> bool:
+    """Put `__init__` alone into a class of plain fields. What describes them in the class goes to `described`."""
+    made = initialiser(cls, options)
+    if made is None:
+        return False
+    for name, default in made.attributes.items():
+        described[name] = vars(cls)[name]
+        if default is MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, default)
+    cls.__init__ = made.method
+    return True
 
 
 def _with_fields(cls: type, options: dict[str, bool], standing: Set[str]) -> dict[str, object]:

@@ -9,7 +9,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, InitVar, field, fields, is_dataclass, replace
 from functools import cached_property
 from threading import Barrier
 from typing import Any, ClassVar
@@ -77,11 +77,26 @@ def defined(decorator: Any) -> tuple[type, ...]:
     class Slotted:
         x: int
 
-    return Plain, Frozen, Place, Node, Leaf, ByIdentity, OwnWords, Slotted
+    @decorator
+    class Given:
+        x: int
+        _: KW_ONLY
+        twice: InitVar[int] = 2
+        y: int = field(init=False, default=1)
+
+        def __post_init__(self, twice: int) -> None:
+            self.y += twice
+
+    @decorator(kw_only=True)
+    class Mixed(Plain):
+        x: int = field(default=5, kw_only=False)
+        z: str
+
+    return Plain, Frozen, Place, Node, Leaf, ByIdentity, OwnWords, Slotted, Given, Mixed
 
 
 STANDARD = defined(dataclasses.dataclass)
-PLAIN, FROZEN, PLACE, NODE, LEAF, BY_IDENTITY, OWN_WORDS, SLOTTED = range(8)
+PLAIN, FROZEN, PLACE, NODE, LEAF, BY_IDENTITY, OWN_WORDS, SLOTTED, GIVEN, MIXED = range(10)
 MADE: dict[str, tuple[int, Callable[[type], Any]]] = {
     "plain": (PLAIN, lambda c: c(1)),
     "plain, by name": (PLAIN, lambda c: c(y=[1], x=2)),
@@ -92,6 +107,8 @@ MADE: dict[str, tuple[int, Callable[[type], Any]]] = {
     "inherits twice": (LEAF, lambda c: c(at=4, weight=2.0)),
     "own methods": (OWN_WORDS, lambda c: c(3)),
     "slots": (SLOTTED, lambda c: c(3)),
+    "what is no field": (GIVEN, lambda c: c(3, twice=4)),
+    "by name or place": (MIXED, lambda c: c(3, z="z")),
 }
 ASKED: dict[str, Callable[[type, Callable[[type], Any]], Any]] = {
     "repr": lambda c, make: repr(make(c)),
@@ -103,10 +120,16 @@ ASKED: dict[str, Callable[[type, Callable[[type], Any]], Any]] = {
     "is one": lambda c, make: is_dataclass(c) and is_dataclass(make(c)),
     "replaced": lambda c, make: repr(replace(make(c), **{fields(c)[0].name: 5})),
     "as a dictionary": lambda c, make: dataclasses.asdict(make(c)),
-    "matched": lambda c, make: (make(c), vars(c)["__match_args__"])[1],
-    "attributes": lambda c, make: (make(c), sorted(set(vars(c)) - {"__dict__", "__weakref__"}))[1],
+    "matched": lambda c, make: matched(make(c)),
+    "attributes": lambda c, make: (fields(make(c)), sorted(set(vars(c)) - {"__dict__", "__weakref__"}))[1],
+    "default in the class": lambda c, make: [
+        (make(c), str(getattr(c, n, None)))[1] for n in ("x", "y", "b", "c", "at")
+    ],
+    "default of an object": lambda c, make: make(c).y is make(c).y,
+    "by name and place": lambda c, make: c(1, x=1, a=1, name=1),
+    "unknown name": lambda c, make: c(1, other=1),
     "annotations": lambda c, make: (make(c), c.__annotations__)[1],
-    "doc": lambda c, make: (make(c), c.__doc__)[1],
+    "doc": lambda c, make: (fields(make(c)), c.__doc__)[1],
     "assigned": lambda c, make: setattr(make(c), fields(c)[0].name, 8),
     "another assigned": lambda c, make: setattr(make(c), "new", 8),
     "deleted": lambda c, make: delattr(make(c), fields(c)[0].name),
@@ -146,6 +169,36 @@ def answer(what: str, cls: type, make: Callable[[type], Any]) -> object:
 def test_it_is_as_the_standard_decorator_has_it(what: str) -> None:
     for which, (index, make) in MADE.items():
         assert answer(what, defined(dataclass)[index], make) == answer(what, STANDARD[index], make), which
+
+
+def test_mistakes_are_those_of_the_standard_decorator() -> None:
+    def mistaken(decorator: Any) -> list[tuple[type, str]]:
+        class Behind:
+            x: int = 1
+            y: int
+
+        class Shared:
+            x: list[int] = []  # noqa: RUF012 the mistake
+
+        class Both:
+            x: int = field(default=1)
+            y = field(default=2)
+
+        found = []
+        for cls in (Behind, Shared, Both):
+            with pytest.raises((TypeError, ValueError)) as problem:
+                decorator(cls)(1)
+            found.append((type(problem.value), str(problem.value)))
+        return found
+
+    assert mistaken(dataclass) == mistaken(dataclasses.dataclass)
+
+
+def test_the_first_object_of_a_plain_class_needs_its_method_alone() -> None:
+    for index in (FROZEN, PLACE, LEAF):
+        cls, make = defined(dataclass)[index], dict(MADE.values())[index]
+        assert make(cls) is not None
+        assert type(vars(cls)["__dataclass_fields__"]) is not dict
 
 
 def test_what_is_compared_by_identity_stays_so() -> None:
