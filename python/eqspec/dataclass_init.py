@@ -8,7 +8,7 @@ standard decorator has its turn.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, MISSING, Field, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, NamedTuple
 
 _UNUSUAL = ("ClassVar", "InitVar", "KW_ONLY")
@@ -62,7 +62,7 @@ def initialiser(cls: type, options: dict[str, bool]) -> Initialiser | None:
 
 def _is_plain(type_: object, argument: _Argument, found: Field[Any] | None) -> bool:
     """Whether a declaration is of a field like others, with a default that objects may share."""
-    if not isinstance(type_, str) or any(word in type_ for word in _UNUSUAL) or type_ is KW_ONLY:
+    if not isinstance(type_, str) or any(word in type_ for word in _UNUSUAL):
         return False
     return argument.default.__class__.__hash__ is not None and (found is None or found.init)
 

@@ -121,8 +121,9 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
 
     def init(self: Any, /, *values: Any, **named: Any) -> None:
         with _LOCK:
-            if vars(cls)["__init__"] is init:  # else another thread was before this one
-                _initialise(cls, options, described) or make()
+            # Otherwise another thread was before this one.
+            if vars(cls)["__init__"] is init and not _initialise(cls, options, described):
+                make()
         cls.__init__(self, *values, **named)
 
     def equal(self: Any, other: object, /) -> Any:

@@ -81,7 +81,7 @@ def defined(decorator: Any) -> tuple[type, ...]:
     class Given:
         x: int
         _: KW_ONLY
-        twice: InitVar[int] = 2
+        twice: InitVar[int] = 2  # type: ignore[assignment]
         y: int = field(init=False, default=1)
 
         def __post_init__(self, twice: int) -> None:
