@@ -123,9 +123,8 @@ def _asks_nothing(task: Task, cells: CellRuns, check: Callable[[], None]) -> boo
             continue
         values, unsure = cells.values(chosen)[0]
         outputs = np.concatenate([*values.ends(), unsure[None]])
-        for place in np.flatnonzero(inside)[
-            np.sort(np.unique(outputs[:, inside], axis=1, return_index=True)[1])
-        ].tolist():
+        _, first = np.unique(outputs[:, inside], axis=1, return_index=True)
+        for place in np.flatnonzero(inside)[np.sort(first)].tolist():
             check()
             alone += 1
             if alone > _MOST_ALONE or not _asks_nothing_at(task, claim, cells, chosen[:, place].tolist(), turned):

@@ -7,8 +7,10 @@ on), the exact task, and eqspec itself, file by file: the core, and the Python t
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from functools import cache
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -37,12 +39,19 @@ def build() -> str:
     All files of the package count, the core among them, because a verdict also depends on how networks, specs and
     claims reach the core.
     """
-    package, built = Path(__file__).parents[1], Path(core.FILE)
-    files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
     digest = hashlib.sha256()
-    for name, path in sorted((files | {"_core": built}).items()):
-        if "__pycache__" not in path.parts:
-            with path.open("rb") as file:
-                digest.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\0".encode())
+    for name, path in sorted((_files(Path(__file__).parents[1]) | {"_core": str(core.FILE)}).items()):
+        with FileIO(path) as file:
+            digest.update(f"{name}\0{hashlib.sha256(file.readall()).hexdigest()}\0".encode())
     python = ".".join(map(str, sys.version_info[:3]))
     return f"{core.__version__} python-{python} numpy-{np.__version__} onnx-{onnx.__version__} {digest.hexdigest()}"
+
+
+def _files(package: Path) -> dict[str, str]:
+    """Every file of a folder but bytecode, by its name below it; `Path.rglob` takes longer than the digests."""
+    found = dict[str, str]()
+    for folder, inner, names in os.walk(package):
+        inner[:] = [name for name in inner if name != "__pycache__"]
+        below = os.path.relpath(folder, package).replace(os.sep, "/")
+        found |= {name if below == "." else f"{below}/{name}": f"{folder}{os.sep}{name}" for name in names}
+    return found
