@@ -86,7 +86,8 @@ def _by_name(
 
 def _of_sample(shape: Declared, sample: tuple[int, ...]) -> Declared | None:
     """A shape with the sizes of a sample behind the axis of the samples, or in place of all; None if it has others."""
-    for whole in (shape[:1] + sample, sample):
+    is_batch = len(sample) > 1 or (shape != () and (isinstance(shape[0], str) or shape[0] == 1))
+    for whole in (shape[:1] + sample, sample) if is_batch else (sample,):
         if len(whole) != len(shape) or not all(_fits(size, one) for size, one in zip(whole, shape, strict=True)):
             continue
         sizes = dict[str, int | str]()
