@@ -21,19 +21,18 @@ from eqspec.errors import EqspecError, OutputChoiceError
 def judged(first: Path, second: Path, options: argparse.Namespace) -> str:
     """What became of a pair, in words."""
     try:
-        networks = [read_network(path) for path in (first, second)]
+        one, other = (read_network(path) for path in (first, second))
     except OutputChoiceError:
         return "several outputs"
     except EqspecError as error:
         return f"refused: {' '.join(str(error).split())[:150]}"
-    if networks[0].input_size != networks[1].input_size:
-        return f"{networks[0].input_size} inputs beside {networks[1].input_size}"
-    centre = np.random.default_rng(0).normal(size=networks[0].input_size)
-    scores = "logits" if networks[0].stripped is not None else None
+    if one.input_size != other.input_size:
+        return f"{one.input_size} inputs beside {other.input_size}"
+    centre = np.random.default_rng(0).normal(size=one.input_size)
     try:
         result = verify(
-            *networks, centre - options.radius, centre + options.radius, Epsilon(options.eps),
-            scores=scores, timeout=options.timeout, threads=1, cache=False,
+            one, other, centre - options.radius, centre + options.radius, Epsilon(options.eps),
+            scores=None if one.stripped is None else "logits", timeout=options.timeout, threads=1, cache=False,
         )  # fmt: skip
     except EqspecError as error:
         return f"no claim: {' '.join(str(error).split())[:150]}"

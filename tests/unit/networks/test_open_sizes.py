@@ -99,6 +99,7 @@ def test_sizes_of_one_name_are_one_size_and_fixed_ones_stay() -> None:
     assert with_sizes("f", {"x": (1, 5)}, (5,)) == {"x": (1, 5)}
     with pytest.raises(OpenSizesError):
         with_sizes("f", {"x": (1, 5)}, (6,))
+    assert with_sizes("f", {"x": (3, "n")}, (6,)) == {"x": (3, 2)}
     assert with_sizes("f", {"x": None}, (1, 5)) == {"x": (1, 5)}
     with pytest.raises(OpenSizesError):
         with_sizes("f", {"x": ("side", "side")}, (1, 2))

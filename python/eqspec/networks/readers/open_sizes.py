@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from operator import index
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from eqspec.errors import NetworkError, OpenSizesError
 from eqspec.networks.matrices import MAX_VALUE
@@ -36,12 +36,12 @@ def with_sizes(
     """
     if given is None:
         return {name: () if shape is None else shape for name, shape in declared.items()}
+    said: Any = given
     try:
-        if isinstance(given, Mapping) or any(isinstance(one, tuple) for one in given):
-            by_name: Any = dict(given)
-            shapes = {str(name): tuple(map(index, shape)) for name, shape in by_name.items() if name not in unread}
-            return _by_name(path, declared, shapes)
-        sample = tuple(map(index, given))
+        if isinstance(said, Mapping) or any(isinstance(one, tuple) for one in said):
+            named = {str(name): tuple(map(index, sizes)) for name, sizes in dict(said).items() if name not in unread}
+            return _by_name(path, declared, named)
+        sample = tuple(map(index, said))
     except (TypeError, ValueError) as error:
         raise NetworkError(path, f"input_shape = {given!r} is no shape ({error})", fix="give whole numbers") from error
     _check_positive(path, sample)
@@ -64,8 +64,8 @@ def _by_name(
 ) -> dict[str, Declared]:
     unknown = [name for name in given if name not in declared]
     if unknown:
-        known = ", ".join(map(repr, declared))
-        raise NetworkError(path, f"it has no input {unknown[0]!r} that its output needs", fix=f"it takes {known}")
+        fix = f"it takes {', '.join(map(repr, declared))}"
+        raise NetworkError(path, f"it has no input {unknown[0]!r} that its output needs", fix=fix)
     sizes = dict[str, int]()
     for name, shape in given.items():
         _check_positive(path, shape)
@@ -86,7 +86,8 @@ def _by_name(
 
 def _of_sample(shape: Declared, sample: tuple[int, ...]) -> Declared | None:
     """A shape with the sizes of a sample behind the axis of the samples, or in place of all; None if it has others."""
-    for whole in (shape[:1] + sample, sample):
+    is_batch = len(sample) > 1 or (shape != () and (isinstance(shape[0], str) or shape[0] == 1))
+    for whole in (shape[:1] + sample, sample) if is_batch else (sample,):
         if len(whole) != len(shape) or not all(_fits(size, one) for size, one in zip(whole, shape, strict=True)):
             continue
         sizes = dict[str, int | str]()
@@ -145,9 +146,10 @@ def _batch(shapes: Mapping[str, Declared]) -> dict[str, set[tuple[int | str, int
     found = dict[str, set[tuple[int | str, int]]]()
     leading = {shape[0] for shape in shapes.values() if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
     for name, shape in shapes.items():
-        called = [(size, axis) for axis, size in enumerate(shape) if isinstance(size, str) and "batch" in size.lower()]
+        axes: list[tuple[int | str, int]] = [(size, axis) for axis, size in enumerate(shape)]
+        called = [(size, axis) for size, axis in axes if isinstance(size, str) and "batch" in size.lower()]
         first = isinstance(shape[0], str) and (len(shape) > 1 or shape[0] in leading) if shape else False
-        found[name] = set(called[:1] or ([(shape[0], 0)] if first else []))
+        found[name] = {*(called or axes)[:1]} if called or first else set()
     return found
 
 
@@ -186,7 +188,7 @@ def _check_positive(path: str, shape: Sequence[int]) -> None:
         raise NetworkError(path, message, fix="give whole numbers above 0")
 
 
-def _is_named(size: int | str) -> bool:
+def _is_named(size: int | str) -> TypeGuard[str]:
     return isinstance(size, str) and size != "?"
 
 
