@@ -142,7 +142,8 @@ def _sentence(claim: Property, words: Plain) -> str:
         case Linear(candidate, reference, bound, strict):
             rows = (("g", candidate), ("f", reference))
             terms = [(Fraction(c), f"{name}[{o}]") for name, row in rows for o, c in enumerate(row)]
-            return f"g satisfies {words.below(terms, Fraction(bound), strict=strict)}"
+            subject = "g" if any(candidate) else "f"
+            return f"{subject} satisfies {words.below(terms, Fraction(bound), strict=strict)}"
         case NeverWraps():
             return "g never wraps"
         case NeverSaturates():

@@ -80,3 +80,27 @@ fn a_hull_closes_what_chords_leave_open() {
     assert!(upper(0) > 0.7, "{}", upper(0));
     assert!((-0.2..0.0).contains(&upper(30)), "{}", upper(30));
 }
+
+/// The third input moves by 1e-50, and matters: what it is multiplied by overflows before that is multiplied by its range,
+/// to infinities of both signs.
+#[test]
+fn a_coefficient_that_overflows_is_not_taken_for_nothing() {
+    let layer = |weight: ndarray::Array2<f64>, bias: Vec<f64>| {
+        Affine::new(weight.view(), Array1::from(bias).view(), None, None).expect("finite numbers")
+    };
+    let network = || {
+        vec![
+            layer(array![[1e150, 1e150, 1e200], [1e150, 1e150, -1e199]], vec![0.0, 0.0]),
+            layer(array![[1e140, 1e140]], vec![-4e290]),
+            layer(array![[1.0]], vec![0.0]),
+        ]
+    };
+    let pair = Pair::new(network(), network()).expect("two networks of one shape");
+    let (lower, upper) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 1e-50]);
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    reach.propagate(&pair, &lower, &upper).expect("finite numbers");
+    let bounds = IntermediateBounds::of(reach.layers(), &lower, &upper).of_twins(Quantity::First);
+    let found = Contractor::new(&pair).tighten_alone(bounds, AloneBudget { hulls: 8, ..BUDGET }, || false);
+    // At the upper corner the first step has 3e150 and 1.9e150.
+    assert!(found.layers[1].x.upper[0] >= 0.899e290, "{:e}", found.layers[1].x.upper[0]);
+}

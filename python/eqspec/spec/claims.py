@@ -201,6 +201,12 @@ def _linear(claim: ast.Satisfies, subjects: Subjects, scope: Scope) -> Linear | 
         return tuple(sign * coefficients.get((of, i), Fraction(0)) for i in range(count))
 
     zero = (Fraction(0),) * len(subjects.space.outputs)
+    if row(subjects.candidate) == zero:
+        name = ast.network_of(claim.candidate)
+        message = f"no output of '{name}' occurs in this inequality, which says nothing of it"
+        raise Fault(
+            error("E138", message, comparison.span, help=f"write one as {name}[{subjects.space.outputs[0][0]}]")
+        )
     reference = zero if subjects.reference is subjects.candidate else row(subjects.reference)
     return Linear(row(subjects.candidate), reference, -sign * form.constant, comparison.operator in ("<", ">"))
 

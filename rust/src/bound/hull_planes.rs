@@ -172,7 +172,7 @@ impl Planes {
             }
             self.fixed.push(fixed * width);
             self.average.push(average * width);
-            highest += (average * width).max(0.0);
+            highest += positive_part(average * width);
         }
         self.best.push(highest);
     }
@@ -270,11 +270,18 @@ impl Planes {
         }
         for (f, average) in self.average.chunks_exact(inputs).enumerate() {
             self.constant[f] += weight * (constants[f] - self.constant[f]);
-            let highest = self.constant[f] + average.iter().map(|c| c.max(0.0)).sum::<f64>();
+            let highest = self.constant[f] + average.iter().map(|c| positive_part(*c)).sum::<f64>();
             // What is not a number is passed over.
             self.best[f] = self.best[f].min(highest);
         }
     }
+}
+
+/// max(x, 0); not a number where x is infinite or none, unlike `f64::max`, which would take it for 0: a coefficient may
+/// overflow although the range that it is multiplied by is so small that the product would not, as that of a fixed input.
+#[inline(always)]
+fn positive_part(x: f64) -> f64 {
+    x.max(0.0) + 0.0 * x
 }
 
 /// a.x - b.y, in lanes.

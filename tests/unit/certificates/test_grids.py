@@ -299,7 +299,7 @@ def test_what_is_not_read_is_refused_by_name(name: str) -> None:
         read(with_(change), 2).steps()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_that_no_point_meets_the_condition_is_told(seed: int, tmp_path: Path) -> None:
     """The claim is then true and says nothing, and an audit with the spec must not call it shown as expected."""
     rng = np.random.default_rng(seed)
@@ -325,7 +325,7 @@ def test_that_no_point_meets_the_condition_is_told(seed: int, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("least", "nothing"), [(1, False), (2, False), (3, True), (9, True)])
-@pytest.mark.parametrize("guard", [None, F(0), F(1)])
+@pytest.mark.parametrize("guard", [None, F(1)])
 def test_that_no_point_meets_the_constraints_is_told(
     guard: F | None, least: int, *, nothing: bool, tmp_path: Path
 ) -> None:

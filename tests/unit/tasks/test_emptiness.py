@@ -53,6 +53,7 @@ def _sum(constraint: LinearConstraint, point: tuple[F, ...]) -> F:
     return sum((a * x for a, x in zip(constraint.coefficients, point, strict=True)), F(0))
 
 
+@pytest.mark.part(60)
 @pytest.mark.parametrize("seed", range(300))
 def test_no_grid_with_a_point_is_empty_and_every_empty_one_is_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
