@@ -18,7 +18,6 @@ import numpy as np
 from .bounds import Reached
 from .opening import Bounded, limits
 from .proof import Node, Proof
-from .reading import Pair
 from .rounding import Array
 
 ROOM = 2.0**-40
