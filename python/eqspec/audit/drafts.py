@@ -18,7 +18,6 @@ import numpy as np
 from .bounds import Reached
 from .opening import Bounded, limits
 from .proof import Node, Proof
-from .reading import Pair
 from .rounding import Array
 
 ROOM = 2.0**-40
@@ -30,7 +29,7 @@ class Draft(Proof):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.shown, self._known = _shown(self.pair, tuple(self.obligations))
+        self.shown, self._known = _shown(self.pair, tuple(self.obligations), bool(self.chains[0]))
         self._unproved: list[tuple[int, int]] = []
         self._last: tuple[bytes, Reached] | None = None
 
@@ -94,9 +93,9 @@ def widened(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=4)
-def _shown(pair: Pair, obligations: tuple[Any, ...]) -> tuple[set[bytes], dict[bytes, Node]]:  # noqa: ARG001 - kept for each
-    """Digests of leaves that drafts of a proof of these obligations about a pair showed; and of rounds, and the nodes
-    that they led to."""
+def _shown(*asked: Any) -> tuple[set[bytes], dict[bytes, Node]]:  # noqa: ARG001 - kept for each
+    """Digests of leaves that drafts showed, and of rounds with the nodes that they led to: for a pair, obligations, and
+    whether each network is bounded by itself."""
     return set(), {}
 
 

@@ -109,7 +109,7 @@ class Proof:
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
-        if not node.assumed:
+        if not (node.assumed and node.open):
             raise Refused("a round that assumes nothing")
         self.rounds += 1
         wanted, rows, multipliers = wanted.astype(np.int64), rows.astype(np.int64), multipliers.astype(np.float64)

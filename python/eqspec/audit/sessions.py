@@ -50,7 +50,7 @@ class Sessions:
 
 def encoded(array: Array) -> list[Any]:
     """As it travels."""
-    return [array.dtype.str, array.shape, b64encode(np.ascontiguousarray(array)).decode()]
+    return [array.dtype.str, array.shape, b64encode(np.ascontiguousarray(array).tobytes()).decode()]
 
 
 def decoded(parts: list[Any]) -> Array:

@@ -10,23 +10,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Set
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from time import monotonic
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from eqspec.audit import Refused
 from eqspec.audit.bounds import Reached
-from eqspec.audit.grids import exactly
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
 from eqspec.certificates.cached_proof import CachedProof, with_room
 from eqspec.certificates.deadline import ENDLESS, Deadline
+from eqspec.certificates.exact_leaves import ExactLeaves
 from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
 from eqspec.certificates.halving import Tree, parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
@@ -46,8 +43,6 @@ SETTLED, SETTLED_AT_JUMPS = 1024, 128
 
 Both sides of a cut have the place itself, and so both levels of a quantiser that jumps there: more seldom helps.
 """
-EXACT_WEIGHTS, EXACT_TRIES, EXACT_SECONDS = 1024, 8, 0.5
-"""Networks with more weights are too large for exact rationals; of smaller ones so many leaves are tried in vain."""
 NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0)))
 """A round that bounds nothing, where none is needed."""
 
@@ -71,7 +66,7 @@ class ProofConstruction:
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
         self.proved_above = self._find_proved_above()
         self.solver, self.settled = HighsSolver(), 0
-        self.exact_tries = EXACT_TRIES if proof.pair.entries <= EXACT_WEIGHTS else 0
+        self.exact = ExactLeaves(proof)
         jumps = any(curve.name == "levels" for step in proof.pair.steps for curve in (*step.curves, *step.others))
         self.most_settled = SETTLED_AT_JUMPS if jumps else SETTLED
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
@@ -335,23 +330,13 @@ class ProofConstruction:
             if node.infeasible or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
                 self._leaf()
                 return
-        if self._exact(node):
+        if self.exact.show(node):
             self.tree.append((LEAF, 1, 0))
             return
         if self.settled >= self.most_settled or (cut := program.cut()) is None:
             raise IncompleteError(f"obligation {node.open[0]} stays open in the enclosures of the auditor")
         self.tree.append((CUT, *cut))
         self._later(*[partial(self._settle, half) for half in self.proof.halves(node, *cut)])
-
-    def _exact(self, node: Node) -> bool:
-        """Whether exact rationals show what bounds in floats do not, as they round; tried in vain a few times only."""
-        if not self.exact_tries:
-            return False
-        with suppress(Refused):
-            if exactly(self.proof.asked, node.low, node.high, node.open, monotonic() + EXACT_SECONDS):
-                return True
-        self.exact_tries -= 1
-        return False
 
     def _contradicting(self, node: Node, found: Found | None) -> Found | None:
         """Multipliers rounded to as few bits as still show that nothing satisfies what is known, if they do."""

@@ -19,6 +19,8 @@ from eqspec.certificates.auditor import Auditor
 from eqspec.errors import EqspecError
 
 Array = NDArray[Any]
+LARGEST = 1 << 24
+"""Bytes of a round that is sent."""
 
 
 class Session:
@@ -34,7 +36,9 @@ class Session:
         return self._asked(node)
 
     def round(self, node: Node, *found: Array) -> tuple[Array, Array] | None:
-        """Bounds (Q,) of the node that a round leads to."""
+        """Bounds (Q,) of the node that a round leads to; one that is too large to be sent finds no answer."""
+        if sum(array.nbytes for array in found) > LARGEST:
+            return None
         return self._asked(node, round=[encoded(array) for array in found])
 
     def _asked(self, node: Node, **more: Any) -> tuple[Array, Array] | None:

@@ -13,7 +13,7 @@ import pytest
 from eqspec.audit import Refused, audit
 from eqspec.audit.functions.confidence import unreachable
 from eqspec.audit.proof import LEAF
-from eqspec.certificates import proof_construction
+from eqspec.certificates import exact_leaves
 from eqspec.property import Confidence, Epsilon, Linear, Property
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
@@ -102,7 +102,7 @@ def test_a_proof_of_numbers_that_floats_hardly_hold_has_a_certificate(
     _, made = certify(task, tmp_path / "rationals")
     assert made is not None
     assert made.reason is None
-    monkeypatch.setattr(proof_construction, "EXACT_TRIES", 0)
+    monkeypatch.setattr(exact_leaves, "TRIES", 0)
     _, made = certify(task, tmp_path / "floats")
     assert made is not None
     assert made.reason is not None

@@ -80,10 +80,11 @@ def test_a_round_that_was_asked_for_is_not_computed_again_in_the_draft(
     given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, made, _ = given
-    enclosed, reach = list[int](), Proof.reach
+    enclosed, reach = list[Node](), Proof.reach
 
     def counted(self: Proof, *nodes: Node, bounds_alone: bool = False) -> Any:
-        enclosed.extend([] if bounds_alone else nodes)
+        if not bounds_alone:
+            enclosed.extend(nodes)
         return reach(self, *nodes, bounds_alone=bounds_alone)
 
     monkeypatch.setattr(Proof, "reach", counted)
