@@ -44,10 +44,35 @@ def test_the_largest_weight_of_a_symmetric_scale_lies_on_a_tie(kind: str, axis: 
     ]
     proto = build(nodes, constants, [1, 1])
     path, one = Path(save(tmp_path, proto)), np.ones((1, 1), np.float32)
-    expected = np.reshape(running(proto).run(None, {"x": one})[0], -1)
-    other = np.reshape(onnx.reference.ReferenceEvaluator(proto).run(None, {"x": one})[0], -1)
+    evaluator = onnx.reference.ReferenceEvaluator(proto)
+    expected = np.concatenate([np.asarray(made).reshape(-1) for made in running(proto).run(None, {"x": one})])
+    other = np.concatenate([np.asarray(made).reshape(-1) for made in evaluator.run(None, {"x": one})])
     unit = (Fraction(1),)
     file = File(str(path), path.read_bytes(), Number, unit, (Fraction(0),), (1.0,), False, rows)
     audited = np.array([float(low) for low, _ in values_at(file, unit)])
     for found in (exactly(read_network(path), one), audited, other):
         assert np.allclose(found, expected, rtol=1e-6, atol=0)  # a level of int16 is 3e-5 of the largest
+
+
+@pytest.mark.parametrize("other_reader", [False, True])
+@pytest.mark.parametrize(
+    ("end", "kind", "beside"), [(0.3, "uint8", 1), (6.0, "int8", 1), (0.55, "uint16", 1), (1.0, "int8", 0)]
+)
+def test_ends_of_a_clip_on_a_tie(end: float, kind: str, beside: int, other_reader: bool, tmp_path: Path) -> None:
+    """Wherever it cuts off, onnxruntime takes the level of the float32 quotient, which may be another one."""
+    half = np.float32(np.iinfo(kind).max - np.iinfo(kind).min) / np.float32(2)
+    scale, zero = np.float32(end) / half, np.array(0 if kind[0] == "i" else np.iinfo(kind).max // 2 + 1, kind)
+    levels = [round(Fraction(float(s * np.float32(end))) / Fraction(float(scale))) for s in (-1, 1)]
+    constants: Constants = {"low": np.float32(-end), "high": np.float32(end), "s": scale, "z": zero}
+    nodes = [
+        node("Clip", ["x", "low", "high"], "c"),
+        node("QuantizeLinear", ["c", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "d"),
+        node("Add", ["d", "c"], "y") if other_reader else node("Identity", ["d"], "y"),
+    ]
+    proto = build(nodes, constants, [1, 2])
+    network, points = read_network(save(tmp_path, proto)), np.array([[-50, 50], [-end / 3, end / 2]], np.float32)
+    expected = np.concatenate([running(proto).run(None, {"x": point[None]})[0] for point in points])
+    assert np.allclose(network.evaluate(points.astype(float)), expected, rtol=1e-6)
+    low = expected[0, 0] - (-end if other_reader else 0)
+    assert (round(low / float(scale)) != levels[0]) == beside

@@ -37,7 +37,7 @@ def rounded_products(random: np.random.Generator) -> tuple[Network, Network, flo
     return Network((linear,), INPUTS, "m", "f"), Network((first, last), INPUTS, "m", "g"), float(most.max())
 
 
-def _range(weights: np.ndarray, signs: np.ndarray) -> tuple[float, float]:  # type: ignore[type-arg]
+def _range(weights: np.ndarray, signs: np.ndarray) -> tuple[float, float]:
     """The most that one input brings about, upward and downward."""
     jumps = np.concatenate([np.arange(-128, 129) * STEP / w for w in weights if w])
     places = np.unique(np.concatenate([jumps, np.nextafter(jumps, -2), np.nextafter(jumps, 2), [-1.0, 1.0]]))

@@ -8,7 +8,8 @@ with R to the nearest, ties to even. The zero point is added behind the rounding
 the `zero` of a `Quantiser` (that of QONNX is). Parameters are the float32 numbers of the file, as real numbers.
 
 A ReLU or Clip in front of a quantiser that alone reads it is no function of its own: rounding never decreases, so
-R(max(v, a) / scale + zero) = max(R(v / scale + zero), R(a / scale + zero)), and the levels are cut off there.
+R(max(v, a) / scale + zero) = max(R(v / scale + zero), R(a / scale + zero)), and the levels are cut off there. So they
+are behind every Clip with an end whose level in float32 is another one.
 
 Constants are quantised in rationals, but for the quotient of two float32 numbers of a file in QuantizeLinear: that is
 one of float32, as the standard has it and every runtime and optimiser computes it. The largest weight of a tensor whose
@@ -83,11 +84,13 @@ class Steps:
             a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high, self.shift)
         )
         made = Quantised(x, scale, zero, low, high, shift, self.rounding, self._missed(call))
-        if not (call.alone and call.alone[0]):
-            return made
+        alone = bool(call.alone and call.alone[0])
         if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
             return made  # a runtime may round the ends of a Clip to other levels
-        return _without_bend(made, x, call.plain)
+        merged, apart = _without_bend(made, x, call.plain, divided=call.node.op_type == "QuantizeLinear")
+        if alone and merged is not made:
+            x.parts[0].units.reading.neurons -= x.size
+        return merged if alone or apart else made
 
     def _missed(self, call: OperatorCall) -> Array:
         """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value.
@@ -178,24 +181,35 @@ def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array
     return least.astype(np.float64), int(((low != least) & (high != most)).sum())
 
 
-def _without_bend(made: Quantised, x: Affine, plain: Callable[[Affine], Affine] | None) -> Quantised:
-    """The same levels, of what stands in front of a ReLU or Clip."""
+def _without_bend(
+    made: Quantised, x: Affine, plain: Callable[[Affine], Affine] | None, *, divided: bool
+) -> tuple[Quantised, bool]:
+    """The same levels, of what stands in front of a ReLU or Clip.
+
+    The ends of a Clip are stored numbers, so where they are `divided` by the scale their levels are those of float32
+    quotients; and whether one of them has another level than the rational one.
+    """
     if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
-        return made
+        return made, False
     (origin,) = x._origin
     ends = (
         list[float | None]([0.0, None]) if origin.kind == "Relu" else ends_of_clip(origin.operands, origin.attributes)
     )
     inner = origin.operands[0]
     if ends is None or not isinstance(inner, Affine) or inner.shape != x.shape:
-        return made
+        return made, False
+    apart = False
     for end, cut in zip(ends, (Quantised.at_least, Quantised.at_most), strict=True):
         if end is not None:
-            whole = Enclosure(np.full(made.size, end))
+            whole = np.full(made.size, end)
             steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
-            made = cut(made, steps.certain(whole, rounded=False)[0])
-    x.parts[0].units.reading.neurons -= x.size
-    return replace(made, argument=inner if plain is None else plain(inner))
+            level = steps.certain(Enclosure(whole), rounded=False)[0]
+            if divided:
+                whole, scale = quotients(whole, made.scale)
+                rational, level = level, replace(steps, scale=scale).certain(Enclosure(whole), rounded=False)[0]
+                apart |= bool((rational != level).any())
+            made = cut(made, level)
+    return replace(made, argument=inner if plain is None else plain(inner)), apart
 
 
 def relative(rounds: float, summed: int = 0) -> float:
