@@ -109,13 +109,13 @@ class Proof:
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
-        if not (node.assumed and node.open):
+        if not node.assumed:
             raise Refused("a round that assumes nothing")
         self.rounds += 1
         wanted, rows, multipliers = wanted.astype(np.int64), rows.astype(np.int64), multipliers.astype(np.float64)
         if wanted.ndim != 1 or multipliers.shape != (*wanted.shape, *rows.shape):
             raise Refused("multipliers do not fit what they prove")
-        if node.infeasible:
+        if node.infeasible or not node.open:  # nothing is left to be shown
             return node
         reached = self.reach(node)
         if (len(wanted) + len(rows)) * max(len(wanted), reached.wide) > limits.ROUND:

@@ -122,65 +122,64 @@ def run(
     return program.stacked([other, score] if end.of == "second" else [score, other]), True, named
 
 
-def _results(program: Program, node: onnx.NodeProto, opset: int, operands: Any, attributes: Any, stored: Any) -> Any:
+def _results(program: Program, node: onnx.NodeProto, opset: int, operands: Any, given: Any, stored: Any) -> Any:
     """What a node gives, of which outputs that are not named are left alone."""
     operator = node.op_type
     if on_levels.is_read(node, operands):
-        return on_levels.computed(program, node, opset, operands, attributes)
-    special: Any = masks.computed(program, operator, opset, operands, attributes)
-    if special is None and operator in integers.OPERATORS:
-        special = integers.computed(program, operator, operands, attributes)
-    if special is not None:
-        return [special]
+        return on_levels.computed(program, node, opset, operands, given)
+    if (masked := masks.computed(program, operator, opset, operands, given)) is not None:
+        return [masked]
+    if operator in integers.OPERATORS and (sums := integers.computed(program, operator, operands, given)) is not None:
+        return [sums]
     if node.domain == CLASSIC:
-        return [classic.computed(program, node, opset, operands, attributes)]
-    if is_resampling(operator, attributes):
-        return [resampled(program, operator, opset, operands, attributes)]
+        return [classic.computed(program, node, opset, operands, given)]
+    if is_resampling(operator, given):
+        return [resampled(program, operator, opset, operands, given)]
     if operator in MOVING:
-        return moved(node, opset, operands, attributes, program)
+        return moved(node, opset, operands, given, program)
     if operator in recurrent.GATES:
-        return recurrent.computed(program, operator, operands, attributes)
+        return recurrent.computed(program, operator, operands, given)
     if len(node.output) != 1 and operator not in ("Dropout", "MaxPool"):  # whose others are left alone
         raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
     if operator == "QuantizeLinear":
-        done: Operand | Levels = quantisers.quantised(program, operands, attributes)
+        done: Operand | Levels = quantisers.quantised(program, operands, given)
     elif operator == "DequantizeLinear":
-        done = quantisers.dequantised(program, operands[0], operands[1:], attributes)
+        done = quantisers.dequantised(program, operands[0], operands[1:], given)
     elif node.domain in QONNX:
-        done = quantisers.computed(program, node, operands, attributes)
-    elif operator == "Constant" and set(attributes) == {"value"}:
-        done = stored(attributes["value"])
-    elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
-        done = stored(np.array(attributes[name], WRITTEN[name]))
+        done = quantisers.computed(program, node, operands, given)
+    elif operator == "Constant" and set(given) == {"value"}:
+        done = stored(given["value"])
+    elif operator == "Constant" and len(given) == 1 and (name := next(iter(given))) in WRITTEN:
+        done = stored(np.array(given[name], WRITTEN[name]))
     elif operator == "ConstantOfShape":
-        number, sizes = stored(attributes.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
+        number, sizes = stored(given.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
         program.effort.name(*sizes)
         done = np.broadcast_to(number, sizes)
     elif operator == "Cast" and (first := operands[0]) is not None:
-        done = _cast(first, program, attributes["to"])
+        done = _cast(first, program, given["to"])
     elif operator == "Dropout" and len(operands) <= 2:
         done = real(operands, 0)
-    elif (composed := _composed(program, node, opset, operands, attributes)) is not None:
+    elif (composed := _composed(program, node, opset, operands, given)) is not None:
         done = composed
     elif operator in formulas.OPERATORS and isinstance(operands[0], Value):
         done = formulas.computed(program, operator, operands[0])
     elif operator in unary.OPERATORS and isinstance(operands[0], Value):
         exponent = real(operands, 1) if operator == "Pow" else None
-        done = unary.computed(program, operator, operands[0], attributes, exponent)
+        done = unary.computed(program, operator, operands[0], given, exponent)
     elif operator == "Neg":
         done = program.negative(real(operands, 0))
     elif operator in ("Reciprocal", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
         done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
     elif operator == "Einsum":
-        done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])
+        done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], given["equation"])
     elif operator == "MatMul":
         done = affine.product(program, real(operands, 0), real(operands, 1))
     elif operator == "Gemm":
-        done = affine.gemm(program, real(operands, 0), real(operands, 1), optional(operands, 2), attributes)
+        done = affine.gemm(program, real(operands, 0), real(operands, 1), optional(operands, 2), given)
     elif operator == "BatchNormalization":
-        done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
+        done = affine.normalised(program, [real(operands, i) for i in range(5)], given)
     elif operator in windowed.OPERATORS:
-        done = windowed.computed(program, operator, opset, operands, attributes)
+        done = windowed.computed(program, operator, opset, operands, given)
     else:
         raise Refused(f"the auditor does not read {operator} {node.name!r}")
     return [done]

@@ -69,10 +69,9 @@ class Ends:
 
 def integer_ends(said: Mapping[str, Any]) -> Ends:
     """As a question says them."""
-    made = {n: (float(Fraction(one["scale"])), one["zero"]) for n, one in said["inputs"].items()}
-    output = said.get("output")
-    inputs = tuple((name, scale, zero) for name, (scale, zero) in made.items())
-    return Ends(inputs, None if output is None else (float(Fraction(output["scale"])), output["zero"]))
+    inputs = tuple((name, float(Fraction(one["scale"])), one["zero"]) for name, one in said["inputs"].items())
+    output = [(float(Fraction(one["scale"])), one["zero"]) for one in (said.get("output"),) if one is not None]
+    return Ends(inputs, output[0] if output else None)
 
 
 def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:
@@ -91,10 +90,8 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
         raise Refused(f"a {node.op_type} in a way that the auditor does not read")
     if (bits != np.rint(bits)).any() or (bits < 1 + signed).any() or (bits > MOST_BITS).any():
         raise Refused(f"a {node.op_type} whose width is no whole number of bits from {1 + signed} to {MOST_BITS}")
-    if signed:
-        ends = -(2.0 ** (bits - 1)) + narrow, 2.0 ** (bits - 1) - 1.0
-    else:
-        ends = np.zeros(x.shape), 2.0**bits - 1.0 - narrow
+    limit = 2.0 ** (bits - signed)
+    ends = (narrow - limit, limit - 1.0) if signed else (np.zeros(x.shape), limit - 1.0 - narrow)
     return meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
 
 
