@@ -48,6 +48,25 @@ def test_an_image_without_a_batch_axis_is_one_sample(tmp_path: Path) -> None:
     assert np.array_equal(network.evaluate(x.reshape(1, 6).astype(np.float64)), run_onnxruntime(proto, x))
 
 
+@pytest.mark.parametrize(
+    ("nodes", "constants", "outputs"),
+    [
+        ([node("Trilu", ["x", "k"], "h"), node("Relu", ["h"], "y")], {"k": np.array(-1)}, 9),
+        ([node("Slice", ["x", "from", "to"], "y")], {"from": np.array([-5]), "to": np.array([2])}, 6),
+        ([node("Gather", ["x", "k"], "y")], {"k": np.array([0, 1])}, 6),
+    ],
+)
+def test_a_third_sample_that_is_treated_otherwise_makes_the_whole_input_the_sample(
+    nodes: list[Any], constants: dict[str, Any], outputs: int, tmp_path: Path
+) -> None:
+    """Of the first two each is read as it is by itself."""
+    proto = model(nodes, constants, (3, 3), output_shape=None)
+    network = read_network(save(tmp_path, proto))
+    assert (network.input_size, network.output_size) == (9, outputs)
+    x = np.arange(-2, 7, dtype=np.float32).reshape(3, 3)
+    assert np.array_equal(network.evaluate(x.reshape(1, 9).astype(np.float64))[0], run_onnxruntime(proto, x).ravel())
+
+
 @pytest.mark.parametrize("declared", [None, (2, 3)])
 @pytest.mark.parametrize("kind", ["Add", "Sub", "Sum"])
 def test_constants_for_each_row_make_the_whole_input_the_sample(declared: Any, kind: str, tmp_path: Path) -> None:

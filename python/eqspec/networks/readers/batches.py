@@ -2,9 +2,10 @@
 
 An open size, or a leading one where there are several axes, is the batch and becomes 1. A fixed batch may be set aside
 only where its samples do not meet: the network of two samples must give what the network of one gives for each. Nothing
-of one sample may reach what the other does, which is decided on the coefficients. That each is then read as it is by
-itself is compared in floats at a few points, in the order of the outputs' size, since the outputs of both may be
-anywhere; but before a Softmax those of a sample stand together.
+of one sample may reach what the other does, which is decided on the coefficients. So must the network of the whole
+batch where it is small, since a Slice or a Trilu along the axis may treat a third sample otherwise. That each is then
+read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs of
+both may be anywhere; but before a Softmax those of a sample stand together.
 
 An open axis need not be that of samples, either: torch gives the steps of a sequence first. Read at one entry, such a
 file is the network of sequences of one step, which is not what its user compares. Graphs that may join what lies along
@@ -27,6 +28,8 @@ _OF_ALL = b"DynamicQuantize"
 """How operators are called whose scale follows from all samples together. That is known of them: one sample is read."""
 _CLOSE = 1e-6
 """A tolerance relative to the largest output: more than sums in float64 differ by when formed in another order."""
+_MOST_TOGETHER = 20_000_000
+"""The most products and rows of a whole batch that is read."""
 
 
 def readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...], int | None]]:
@@ -72,17 +75,29 @@ def joined(inputs: Sequence[Input], pair: Network) -> bool:
     return not _independent(pair.steps, of == 0, of == 1)
 
 
-def meet(network: Network, pair: Network) -> bool:
-    """Whether samples of a batch influence each other. `network` is the graph read for one sample, `pair` for two."""
-    # Each input has both samples, one behind the other, so the vector of all inputs has those of each input together.
-    first = np.concatenate([np.repeat([True, False], port.size) for port in network.ports])
-    if pair.output_size != 2 * network.output_size or not _independent(pair.steps, first, ~first):
+def counts(network: Network, batch: int) -> Sequence[int]:
+    """How many samples a file is read at, to be compared with one: two, and all that it has if that costs little."""
+    cost = network.products + sum(step.rows for step in network.steps)
+    return (2,) if batch == 2 or batch * cost > _MOST_TOGETHER else (2, batch)
+
+
+def meet(network: Network, whole: Network, samples: int) -> bool:
+    """Whether samples of a batch influence each other, or are not all treated alike.
+
+    `network` is the graph read for one sample, `whole` for so many.
+    """
+    # Each input has all samples, one behind the other, so the vector of all inputs has those of each input together.
+    of = np.concatenate([np.repeat(np.arange(samples), port.size) for port in network.ports])
+    if whole.output_size != samples * network.output_size:
         return True
-    points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
-    given = np.empty((3, len(first)))
-    given[:, first], given[:, ~first] = points[:, 0], points[:, 1]
-    together = pair.evaluate(given)
-    single = network.evaluate(points.reshape(6, -1)).reshape(3, -1)
+    if samples == 2 and not _independent(whole.steps, of == 0, of == 1):
+        return True
+    points = np.random.default_rng(0).normal(size=(3, samples, network.input_size))
+    given = np.empty((3, len(of)))
+    for sample in range(samples):
+        given[:, of == sample] = points[:, sample]
+    together = whole.evaluate(given)
+    single = network.evaluate(points.reshape(3 * samples, -1)).reshape(3, -1)
     if not network.stripped:
         together, single = np.sort(together, axis=1), np.sort(single, axis=1)
     difference = np.abs(together - single)

@@ -186,11 +186,12 @@ def read_rounded(
 
 def _check_samples_apart(reading: _Reading, network: Network, content: bytes) -> None:
     """Refuse to set a fixed batch aside where its samples meet."""
-    pair = replace(reading, shapes=tuple((2, *shape[1:]) for shape in reading.shapes), samples=2).network(content)
-    if batches.meet(network, pair):
-        message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
-        fix = "export the model with a batch size of 1, or with a batch of open size"
-        raise NetworkError(reading.graph.path, message, fix=fix)
+    for samples in batches.counts(network, reading.batch or 1):
+        shapes = tuple((samples, *shape[1:]) for shape in reading.shapes)
+        if batches.meet(network, replace(reading, shapes=shapes, samples=samples).network(content), samples):
+            message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
+            fix = "export the model with a batch size of 1, or with a batch of open size"
+            raise NetworkError(reading.graph.path, message, fix=fix)
 
 
 def _check_open_axis(reading: _Reading, content: bytes) -> None:
