@@ -163,11 +163,8 @@ impl CoordinateSearch {
             self.evaluate(context, node);
             for k in 0..SIDE_BY_SIDE {
                 for (goal, best) in kept.iter_mut().enumerate() {
-                    let (merit, violates) = self.merit(&goals[goal], k);
+                    let Some(merit) = self.merit(&goals[goal], k, test) else { return true };
                     let point = &self.points[k * inputs..(k + 1) * inputs];
-                    if violates && test(point) {
-                        return true;
-                    }
                     let place = best.partition_point(|(other, _)| *other < merit);
                     if best.len() < EACH || place > 0 {
                         best.insert(place, (merit, point.to_vec()));
@@ -214,11 +211,8 @@ impl CoordinateSearch {
         }
         self.evaluate(context, node);
         for k in 0..self.walks.len() {
-            let (merit, violates) = self.merit(&goals[self.walks[k].goal], k);
+            let Some(merit) = self.merit(&goals[self.walks[k].goal], k, test) else { return true };
             let point = &self.points[k * inputs..(k + 1) * inputs];
-            if violates && test(point) {
-                return true;
-            }
             let walk = &mut self.walks[k];
             if merit > walk.merit {
                 walk.merit = merit;
@@ -241,12 +235,15 @@ impl CoordinateSearch {
         }
     }
 
-    /// How near the `k`th of the points comes to breaking a claim, and whether it does.
-    fn merit(&mut self, goal: &Assumption, k: usize) -> (f64, bool) {
+    /// How near the `k`th of the points comes to breaking a claim; none where it becomes the witness.
+    fn merit(&mut self, goal: &Assumption, k: usize, test: &mut impl FnMut(&[f64]) -> bool) -> Option<f64> {
         let size = goal.first.len();
+        let inputs = self.points.len() / (self.outputs[0].len() / size);
         let [x, y] = self.outputs.each_ref().map(|values| &values[k * size..(k + 1) * size]);
         let (violation, slack) = (goal.violation_at(x, y), goal.slack_at(x, &mut self.slope));
-        (Assumption::merit(violation, slack), violation > 0.0 && slack >= 0.0)
+        let breaks = violation > 0.0 && slack >= 0.0;
+        let witness = breaks && test(&self.points[k * inputs..(k + 1) * inputs]);
+        (!witness).then(|| Assumption::merit(violation, slack))
     }
 }
 
