@@ -8,7 +8,9 @@ Nothing is refused without need: the radii of `roundoff`, in the type of the fil
 any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
 the folded steps, of about that size; only where that does not explain it, the radii are formed. Where a file has none,
 because it decides by comparisons or casts, most of some points have to be far off. Bounds are in float64 and pay for
-their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
+their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over. A file with a
+fixed batch is asked about many points at once, and each of its samples has to answer as the network of one does: the
+reader has not looked at all of them where the batch is large (`readers.batches`).
 """
 
 from __future__ import annotations
@@ -119,10 +121,13 @@ class Comparison:
         with np.errstate(over="ignore"):
             points = session.rounded(points)
         points = points[np.isfinite(points).all(axis=1)]
-        answers = []
-        for point in points:
+        answered, answers = list[Array](), list[Array]()
+        for first in range(0, len(points), session.samples):
+            some = points[first : first + session.samples]
             try:
-                answers.append(self._answer(session, point))
+                for answer in self._answers(session, some):
+                    answered.append(some)
+                    answers.append(answer)
             except CannotRunError:
                 self._session = None
                 break
@@ -130,7 +135,7 @@ class Comparison:
                 break
         if not answers:
             return
-        points, found = points[: len(answers)], np.array(answers, np.float64)
+        points, found = np.concatenate(answered), np.concatenate(answers)
         self._answered += len(found)
         self._finite |= bool(np.isfinite(found).all(axis=1).any())
         if self._precision is None:
@@ -164,18 +169,21 @@ class Comparison:
             row, output = (int(i) for i in np.argwhere(far)[0])
             raise self._disagreement(points, found, (row, output, float(radius[row, output])))
 
-    def _answer(self, session: Session, point: Array) -> Array:
-        answer = session.answers(point)
-        outputs = self._network.output_size
-        if session.samples == 1 and answer.size != outputs:
-            raise DisagreementError(
-                self._network.source,
-                f"it is read as a function with {outputs} outputs, but onnxruntime answers {answer.size} numbers",
-                fix=_FIX,
-            )
-        if answer.size < outputs:
-            raise CannotRunError("fewer numbers than outputs")
-        return answer[:outputs]
+    def _answers(self, session: Session, points: Array) -> Sequence[Array]:
+        """The answers (N, O) to at most as many points (N, I) as the file takes at once.
+
+        Where a point is repeated to fill the batch, the least and the largest ones: all others lie between.
+        """
+        answer, outputs = session.answers(points), self._network.output_size
+        if answer.size != session.samples * outputs:
+            several = f" for each of {session.samples} samples" if session.samples > 1 else ""
+            message = f"it is read as a function with {outputs} outputs{several}, but onnxruntime answers"
+            raise DisagreementError(self._network.source, f"{message} {answer.size} numbers", fix=_FIX)
+        rows, count = answer.reshape(session.samples, outputs), len(points)
+        if session.samples == count:
+            return [rows]
+        finite = np.where(np.isfinite(rows), rows, np.nan)
+        return [np.array([bound.reduce(finite[i::count]) for i in range(count)]) for bound in (np.fmin, np.fmax)]
 
     def _disagreement(self, points: Array, found: Array, where: tuple[int, int, float]) -> DisagreementError:
         row, output, allowed = where

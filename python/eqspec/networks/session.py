@@ -1,8 +1,8 @@
 """An original file in onnxruntime, one point at a time.
 
 Shapes: x (I,) is cut into the file's inputs, each rounded to its type and laid out in its own shape; where that fixes a
-batch size the point is repeated, and the first answer counts. An input that does not reach the output is fed zeros. A
-trailing softmax is passed over: its input is read.
+batch size the point is repeated, and the first answer counts; points (N, I) of a batch may be given as well. An input
+that does not reach the output is fed zeros. A trailing softmax is passed over: its input is read.
 
 onnxruntime rewrites a model when it loads it, and what it puts in place of the model's nodes may answer something else.
 So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. A file
@@ -157,10 +157,10 @@ class Session:
         return outputs
 
     def answers(self, point: Sequence[Fraction] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Everything that is answered where a point (I,) is fed `samples` times, flat."""
+        """Everything that is answered, flat, where a point (I,) is fed `samples` times, or points (N, I) in turn."""
         given = point if isinstance(point, np.ndarray) else np.array([float(x) for x in point], np.float64)
         with np.errstate(over="ignore"):
-            fed = {one.name: self._laid_out(one, given[one.entries]) for one in self._fed}
+            fed = {one.name: self._laid_out(one, given[..., one.entries]) for one in self._fed}
         try:
             answer: Any = self._session.run(self._wanted, fed | self._others)[0]
         except Exception as error:
@@ -171,7 +171,7 @@ class Session:
         if fed.kind.kind in "iub" and (given != self._whole(fed, given)).any():
             raise CannotRunError(f"{self._name} takes whole numbers in {fed.name!r}, and these are none")
         single = given.astype(fed.kind)
-        # np.resize repeats the point along a fixed batch
+        # np.resize repeats the points along a fixed batch
         return single.reshape(fed.shape) if single.size == math.prod(fed.shape) else np.resize(single, fed.shape)
 
     def _whole(self, fed: _Fed, given: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eqspec.errors import DisagreementError
 from eqspec.networks import read_network
+from eqspec.networks.readers import batches
 from unit.networks.models import model, node, run_onnxruntime, save
 from unit.networks.test_onnx_files import WEIGHT, linear, refused
 
@@ -65,6 +67,46 @@ def test_a_third_sample_that_is_treated_otherwise_makes_the_whole_input_the_samp
     assert (network.input_size, network.output_size) == (9, outputs)
     x = np.arange(-2, 7, dtype=np.float32).reshape(3, 3)
     assert np.array_equal(network.evaluate(x.reshape(1, 9).astype(np.float64))[0], run_onnxruntime(proto, x).ravel())
+
+
+FIRST_TWO_AND_TURNED = [
+    node("MatMul", ["x", "w"], "h"),
+    node("Slice", ["h", "zero", "two", "zero"], "a"),
+    node("Slice", ["h", "two", "far", "zero"], "b"),
+    node("Slice", ["b", "last", "before", "one", "last"], "c"),
+    node("Concat", ["a", "c"], "y", axis=0),
+]
+"""The third sample has its outputs in another order: their values alone do not tell."""
+TURNING = {"zero": np.array([0]), "two": np.array([2]), "far": np.array([9]), "one": np.array([1])} | {
+    "last": np.array([-1]), "before": np.array([-9]), "w": WEIGHT,
+}  # fmt: skip
+
+
+def test_outputs_of_a_third_sample_in_another_order_make_the_whole_input_the_sample(tmp_path: Path) -> None:
+    proto = model(FIRST_TWO_AND_TURNED, TURNING, (3, 3), output_shape=(3, 4))
+    network = read_network(save(tmp_path, proto))
+    assert (network.input_size, network.output_size) == (9, 12)
+    x = np.arange(-2, 7, dtype=np.float32).reshape(3, 3)
+    assert np.array_equal(network.evaluate(x.reshape(1, 9).astype(np.float64))[0], run_onnxruntime(proto, x).ravel())
+
+
+@pytest.mark.parametrize("batch", [3, 789444])
+def test_all_samples_of_a_large_batch_are_compared_with_onnxruntime(
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which the reader looks at two."""
+    monkeypatch.setattr(batches, "_MOST_TOGETHER", 0)
+    proto = model(FIRST_TWO_AND_TURNED, TURNING, (batch, 3), output_shape=(batch, 4))
+    with pytest.raises(DisagreementError):
+        read_network(save(tmp_path, proto))
+    assert read_network(save(tmp_path, linear((batch, 3)), "alike.onnx")).input_size == 3
+
+
+def test_a_transposed_output_makes_the_whole_input_the_sample(tmp_path: Path) -> None:
+    """As onnxruntime gives the outputs, those of one sample do not stand together."""
+    nodes = [node("MatMul", ["x", "w"], "h"), node("Transpose", ["h"], "y")]
+    network = read_network(save(tmp_path, model(nodes, {"w": WEIGHT}, (5, 3), output_shape=(4, 5))))
+    assert network.input_size == 15
 
 
 @pytest.mark.parametrize("declared", [None, (2, 3)])

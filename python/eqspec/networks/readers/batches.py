@@ -3,9 +3,10 @@
 An open size, or a leading one where there are several axes, is the batch and becomes 1. A fixed batch may be set aside
 only where its samples do not meet: the network of two samples must give what the network of one gives for each. Nothing
 of one sample may reach what the other does, which is decided on the coefficients. So must the network of the whole
-batch where it is small, since a Slice or a Trilu along the axis may treat a third sample otherwise. That each is then
-read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs of
-both may be anywhere; but before a Softmax those of a sample stand together.
+batch where it is small, since a Slice or a Trilu along the axis may treat a third sample otherwise; where it is large,
+all that onnxruntime answers is held against the network (`agreement`). That each sample is read as it is by itself is
+compared in floats at a few points, in the order of the file: where the outputs of one do not stand together, as in a
+transposed output, a file does not answer one sample after the other.
 
 An open axis need not be that of samples, either: torch gives the steps of a sequence first. Read at one entry, such a
 file is the network of sequences of one step, which is not what its user compares. Graphs that may join what lies along
@@ -98,10 +99,11 @@ def meet(network: Network, whole: Network, samples: int) -> bool:
         given[:, of == sample] = points[:, sample]
     together = whole.evaluate(given)
     single = network.evaluate(points.reshape(3 * samples, -1)).reshape(3, -1)
-    if not network.stripped:
-        together, single = np.sort(together, axis=1), np.sort(single, axis=1)
-    difference = np.abs(together - single)
-    return bool((difference > _CLOSE * (1 + np.abs(single).max())).any())
+    none = ~np.isfinite(single)
+    most = _CLOSE * (1 + np.abs(np.where(none, 0.0, single)).max())
+    with np.errstate(invalid="ignore"):
+        alike = np.where(none, ~np.isfinite(together), np.abs(together - single) <= most)
+    return not alike.all()
 
 
 def _independent(steps: Sequence[Step], first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
