@@ -206,5 +206,8 @@ def _values(line: Line, numbers: Sequence[Fraction]) -> list[float] | None:
     else:
         vector = Vector.of([line.factor * x + line.offset for x in numbers])
         exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
-    floats = [float(x) for x in exact]
+    try:
+        floats = [float(x) for x in exact]
+    except OverflowError:
+        return None
     return floats if all(Fraction(x) == y for x, y in zip(floats, exact, strict=True)) else None

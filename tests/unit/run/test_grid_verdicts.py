@@ -15,7 +15,7 @@ import eqspec
 from eqspec.audit.opening import question
 from eqspec.certificates import Certifier
 from eqspec.errors import InputError
-from eqspec.networks.curves import Curves
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.network import Cast, Network
 from eqspec.networks.program import INPUTS, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
@@ -296,3 +296,17 @@ def test_a_spec_about_types_from_its_text_to_its_report() -> None:
     assert report["same"].claim == "firmware equals trained"
     assert report["other"].witness is not None
     assert report["other"].witness.raw == (F(1),)
+
+
+@pytest.mark.parametrize(("offset", "verdict"), [(0.0, Verdict.EQUIVALENT), (0.25, Verdict.DIFFERENT)])
+def test_values_beyond_all_floats_are_evaluated_exactly(offset: float, verdict: Verdict) -> None:
+    """At single points, e^1000 is a number like any other."""
+    made = network(([[1.0]], [0.0]), ([[1.0]], [0.0]))
+    first, second = (
+        replace(
+            made, steps=(replace(made.steps[0], function=Curves.all(Curve("exp")), bias=np.array([b])), *made.steps[1:])
+        )
+        for b in (0.0, offset)
+    )
+    found = Runner(BRIEF).run(task(first, replace(second, source="other"), Epsilon(1), [1000], [1000]))
+    assert found.verdict is verdict

@@ -286,13 +286,15 @@ def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
     (low, high), exponent = to_integers(different[0], different[1])
     try:
         found = applied(Curves.all(curve), Vector(low, low if given.radius is None else high, exponent, 1), _BITS)
-    except ArithmeticError:  # an argument is not known to lie in its domain, or far too large
+        exact = found.fractions()
+        value = np.array([float((least + most) / 2) for least, most in exact])
+        off = [
+            max(most - Fraction(v), Fraction(v) - least) for v, (least, most) in zip(value.tolist(), exact, strict=True)
+        ]
+        radius = np.nextafter(np.array([float(r) for r in off]), np.inf) * (np.array(off) > 0)
+    except ArithmeticError:  # an argument is not known to lie in its domain, or it or the value is far too large
         unsure[:] = True
         return Values(np.zeros_like(given.value), None, OF_ZERO)
-    exact = found.fractions()
-    value = np.array([float((least + most) / 2) for least, most in exact])
-    off = [max(most - Fraction(v), Fraction(v) - least) for v, (least, most) in zip(value.tolist(), exact, strict=True)]
-    radius = np.nextafter(np.array([float(r) for r in off]), np.inf) * (np.array(off) > 0)
     shape, at = given.value.shape, place.reshape(-1)
     value = value[at].reshape(shape)
     if not radius.any():
