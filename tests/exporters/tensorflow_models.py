@@ -2,7 +2,8 @@
 
     python tensorflow_models.py FOLDER
 
-Runs where tensorflow, keras, tf_keras and tf2onnx are installed. What an exporter itself cannot do is said, left out.
+Runs where tensorflow, keras, tf_keras and tf2onnx are installed. Every model is trained for a short while, and its twin
+in Keras 3 gets the same weights, where both then answer alike. What an exporter itself cannot do is said, left out.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import keras as keras3
+import numpy as np
 import tensorflow as tf
 import tf2onnx
 import tf_keras
+from training import train_keras
 
 ACTIVATIONS = (
     "relu", "relu6", "elu", "selu", "gelu", "silu", "mish", "sigmoid", "tanh", "softplus", "softsign", "hard_sigmoid",
@@ -99,6 +102,14 @@ def models(keras: Any) -> Iterator[tuple[str, Any]]:
     yield "minimum", model([a, b], layers.Minimum()([layers.Dense(2)(a), layers.Dense(2)(b)]))
     yield "dot", model([a, b], layers.Dot(1)([layers.Dense(2)(a), layers.Dense(2)(b)]))
     yield "autoencoder", sequential([given(6), layers.Dense(2, "elu"), layers.Dense(6, "sigmoid")])
+    words, codes = keras.Input(shape=(5,), dtype="int32"), keras.Input(shape=(2,), dtype="int32")
+    yield "embedding", model(words, layers.Dense(2)(layers.Flatten()(layers.Embedding(4, 3)(words))))
+    yield (
+        "embedding-pooled",
+        model(words, layers.Dense(2)(layers.GlobalAveragePooling1D()(layers.Embedding(4, 3)(words)))),
+    )
+    table = layers.Flatten()(layers.Embedding(4, 3)(codes))
+    yield "embedding-mixed", model([a, codes], layers.Dense(2)(layers.Concatenate()([a, table])))
     if keras is tf_keras:
         yield "scaled-policy", model(a, op(lambda y: 2.0 * tf.tanh(y) + 0.5, layers.Dense(2)(a)))
         yield "clipped-policy", model(a, op(lambda y: tf.clip_by_value(y, -1.0, [1.0, 2.0]), layers.Dense(2)(a)))
@@ -116,29 +127,62 @@ def models(keras: Any) -> Iterator[tuple[str, Any]]:
             lambda y: tf.reduce_sum(y * tf.cast(y[..., :1] > 0.1, tf.float32), 1), particles))  # fmt: skip
 
 
+def write(path: Path, library: str, opset: int, model: Any) -> None:
+    """Export one model; what goes wrong in the exporter is said."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if library == "keras3":
+            model([tf.zeros((1, *i.shape[1:]), i.dtype) for i in model.inputs])
+            model.export(str(path), format="onnx", verbose=False, opset_version=opset)
+            return
+        given = [tf.TensorSpec((None, *i.shape[1:]), i.dtype, i.name) for i in model.inputs]
+        channels = {"inputs_as_nchw": [given[0].name]} if opset == 18 and len(given[0].shape) == 4 else {}
+        tf2onnx.convert.from_keras(model, given, opset=opset, output_path=str(path), **channels)
+    except Exception as error:
+        path.unlink(missing_ok=True)
+        first = (str(error).strip().splitlines() or [""])[0][:120]
+        print(f"{library} {opset} {path.stem}: {type(error).__name__}: {first}", flush=True)
+
+
+def copied(model: Any, twin: Any, weights: list[Any]) -> bool:
+    """Give a model of Keras 3 the weights with which its twin was exported; whether both then answer alike.
+
+    Models share layers, so the twin has other weights by now if a later model was trained.
+    """
+    try:
+        for layer, other, kept in zip(model.layers, twin.layers, weights, strict=True):
+            layer.set_weights(kept)
+            other.set_weights(kept)
+        rng = np.random.default_rng(1)
+        given = [rng.integers(0, 4, size=(8, *value.shape[1:])).astype(value.dtype) for value in model.inputs]
+        one, other = (np.asarray(tf.nest.flatten(m(given if len(given) > 1 else given[0]))[0]) for m in (model, twin))
+        return bool(np.allclose(one, other, atol=1e-4))
+    except Exception as error:
+        print(f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:120]}", flush=True)
+        return False
+
+
 def main() -> None:
     """Write everything."""
-    folder = Path(sys.argv[1])
+    folder, wanted, twins = Path(sys.argv[1]), sys.argv[2:], {}
     for library, keras in (("tf2onnx", tf_keras), ("keras3", keras3)):
         keras.utils.set_random_seed(0)
         for name, model in models(keras):
-            for opset in (13, 18) if library == "tf2onnx" else (18,):
-                path = folder / f"{library}-{opset}" / f"{name}.onnx"
-                path.parent.mkdir(parents=True, exist_ok=True)
+            if wanted and name not in wanted:
+                continue
+            if name in twins and copied(model, *twins[name]):
+                print(f"copied {library} {name}", flush=True)
+            else:
                 try:
-                    if library == "tf2onnx":
-                        given = [tf.TensorSpec((None, *i.shape[1:]), i.dtype, i.name) for i in model.inputs]
-                        channels = (
-                            {"inputs_as_nchw": [given[0].name]} if opset == 18 and len(given[0].shape) == 4 else {}
-                        )
-                        tf2onnx.convert.from_keras(model, given, opset=opset, output_path=str(path), **channels)
-                    else:
-                        model([tf.zeros((1, *i.shape[1:]), i.dtype) for i in model.inputs])
-                        model.export(str(path), format="onnx", verbose=False, opset_version=opset)
+                    moved = train_keras(keras, model)
+                    said = "nothing" if moved is None else "moved {:.2f}, loss {:.4f} to {:.4f}".format(*moved)
                 except Exception as error:
-                    path.unlink(missing_ok=True)
-                    first = (str(error).strip().splitlines() or [""])[0][:120]
-                    print(f"{library} {opset} {name}: {type(error).__name__}: {first}", flush=True)
+                    said = f"untrained: {type(error).__name__}: {(str(error).splitlines() or [''])[0][:120]}"
+                print(f"trained {library} {name}: {said}", flush=True)
+            if library == "tf2onnx":
+                twins[name] = model, [layer.get_weights() for layer in model.layers]
+            for opset in (13, 18) if library == "tf2onnx" else (18,):
+                write(folder / f"{library}-{opset}" / f"{name}.onnx", library, opset, model)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python torch_models.py FOLDER
 
-Runs where torch, onnx and onnxscript are installed; eqspec need not be. Every model is small and keeps its initial
-weights, which is enough to see what the exporter writes. What an exporter itself cannot do is said and left out.
+Runs where torch, onnx and onnxscript are installed; eqspec need not be. Every model is small and is trained for a
+short while (`training.py`). What an exporter itself cannot do is said and left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from training import train_torch
 
 Model = tuple[nn.Module, tuple[Tensor, ...]]
 ACTIVATIONS = (
@@ -448,6 +449,20 @@ def models() -> Iterator[tuple[str, Model]]:
         yield from family()
 
 
+def train(name: str, model: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+    """Train one model, and say how far its weights moved; what cannot be trained keeps its weights, which is said."""
+    with torch.no_grad():
+        model.eval()(*inputs)  # lazy layers get their sizes
+    try:
+        moved = train_torch(model, inputs)
+    except Exception as error:
+        print(f"untrained {name}: {type(error).__name__}: {(str(error).splitlines() or [''])[0][:120]}", flush=True)
+        model.eval()
+        return
+    said = "nothing to train" if moved is None else "moved {:.2f}, loss {:.4f} to {:.4f}".format(*moved)
+    print(f"trained {name}: {said}", flush=True)
+
+
 def write(folder: Path, name: str, model: nn.Module, inputs: tuple[Tensor, ...], exporter: str, opset: int) -> None:
     """Export one model; what goes wrong in the exporter is said."""
     path = folder / f"torch-{exporter}-{opset}" / f"{name}.onnx"
@@ -476,7 +491,7 @@ def main() -> None:
     for name, (model, inputs) in models():
         if wanted and name not in wanted:
             continue
-        model.eval()
+        train(name, model, inputs)
         for exporter, opset in (("legacy", 17), ("dynamo", 18), ("legacy", 11), ("fixed", 20)):
             write(folder, name, model, inputs, exporter, opset)
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_models import Model, Of, Residual, conv, mlp, write
+from torch_models import Model, Of, Residual, conv, mlp, train, write
 from torch_states import decisions, densities
 
 
@@ -285,9 +285,7 @@ def main() -> None:
         for name, (model, inputs) in family():
             if wanted and name not in wanted:
                 continue
-            model.eval()
-            with torch.no_grad():
-                model(*inputs)
+            train(name, model, inputs)
             for exporter, opset in (("legacy", 17), ("dynamo", 18), ("fixed", 20)):
                 write(folder, name, model, inputs, exporter, opset)
 

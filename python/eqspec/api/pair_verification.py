@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from eqspec.api.box_task import Bounds, Grid, Scores, box_task
 from eqspec.api.cache_choice import open_cache
+from eqspec.api.certifying import certifying
 from eqspec.api.cluster_choice import engine_on
 from eqspec.api.progress import shown
 from eqspec.api.settings import Keywords, options_with
@@ -42,6 +43,7 @@ def verify(
     progress: bool | None = None,
     cache: bool | str | PathLike[str] = False,
     resume: bool = False,
+    certify: str | PathLike[str] | None = None,
     client: Client | str | None = None,
     options: Options | None = None,
     **settings: Unpack[Keywords],
@@ -68,6 +70,8 @@ def verify(
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
         resume: go on where an earlier search stopped that was interrupted or ran out of time.
+        certify: a folder for `verify.eqcert`, the certificate of the result, which then says where it is, or why there
+            is none. Models in memory are kept beside it, as the ONNX files that were read.
         client: a `distributed.Client`, by the workers of whose cluster the search is run; it is neither started nor
             closed here.
         options: how to search, as `eqspec.Options`.
@@ -95,10 +99,10 @@ def verify(
         arithmetic=arithmetic,
         scores=scores,
     )
-    chosen = options_with(options, settings)
     with (
         engine_on(client) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
+        certifying(options_with(options, settings), certify) as chosen,
     ):
         results = open_cache(cache, resume=resume)
         runner = Runner(chosen, results, engine)

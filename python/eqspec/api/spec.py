@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from eqspec import compile as compiler
 from eqspec.api.cache_choice import open_cache
+from eqspec.api.certifying import certifying
 from eqspec.api.cluster_choice import engine_on
 from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
@@ -80,6 +81,7 @@ class Spec:
         progress: bool | None = None,
         cache: bool | StrPath = False,
         resume: bool = False,
+        certify: StrPath | None = None,
         client: Client | str | None = None,
         options: Options | None = None,
         **settings: Unpack[Keywords],
@@ -98,12 +100,14 @@ class Spec:
         `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
         interrupted or ran out of time go on where they stopped.
 
+        `certify` is a folder for the certificate of each verdict, where models in memory are kept, too, as the ONNX
+        files that were read; each result says where its certificate is, or why there is none.
+
         With `client`, a `distributed.Client`, searches are run by the workers of its cluster; it is neither started nor
         closed here. ResourceError if the cluster cannot be reached.
         """
-        chosen = options_with(options, settings)
         results = open_cache(cache, resume=resume)
-        with engine_on(client) as engine:
+        with engine_on(client) as engine, certifying(options_with(options, settings), certify) as chosen:
             return self.run(self.select(select, tags), chosen, jobs, monitor, results, progress=progress, engine=engine)
 
     def run(
@@ -184,6 +188,7 @@ def check(
     progress: bool | None = None,
     cache: bool | StrPath = False,
     resume: bool = False,
+    certify: StrPath | None = None,
     client: Client | str | None = None,
     options: Options | None = None,
     **settings: Unpack[Keywords],
@@ -200,6 +205,7 @@ def check(
         progress=progress,
         cache=cache,
         resume=resume,
+        certify=certify,
         client=client,
         options=options,
         **settings,

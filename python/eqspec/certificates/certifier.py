@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from eqspec.certificates.auditor import Auditor
+from eqspec.certificates.models import KeptModels
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import unwritten
 from eqspec.tasks import serialisation
@@ -57,6 +58,7 @@ class Certifier:
         self._lock = threading.Lock()
         self._records: dict[Task, Path] = {}
         self._count = 0
+        self._models = KeptModels(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _sweep(folder)
@@ -74,6 +76,8 @@ class Certifier:
         self._ahead.shutdown(wait=kind is None, cancel_futures=True)
         if not self._lent:
             self._auditor.__exit__(kind, error, trace)
+        with suppress(OSError):
+            self._models.tidy()
         with suppress(OSError):
             self._temporary.cleanup()
 
@@ -95,9 +99,10 @@ class Certifier:
             path = self._records[task] = Path(self._temporary.name) / str(self._count)
         try:
             path.touch()
+            filed = self._filed(task)
         except OSError:
             return None
-        reading = self._ahead.submit(self._auditor.read, serialisation.to_json(task), Path.cwd())
+        reading = self._ahead.submit(self._auditor.read, serialisation.to_json(filed), Path.cwd())
         with self._lock:
             self._reading[task] = reading
         return path
@@ -122,14 +127,27 @@ class Certifier:
         try:
             if path is None:
                 return result
-            made = write_certificate(task, result, record, path, self._auditor, seconds)
+            made = self._written(task, result, record, path, seconds)
             with self._lock:
                 self.made[name_of(task)] = made
+                if made.reason is None:
+                    self._models.need(task)
             return replace(result, certificate=None if made.reason else str(path), uncertified=made.reason)
         finally:
             if record is not None:
                 with suppress(OSError):
                     record.unlink(missing_ok=True)
+
+    def _filed(self, task: Task) -> Task:
+        with self._lock:
+            return self._models.filed(task)
+
+    def _written(self, task: Task, result: Result, record: Path | None, path: Path, seconds: float) -> Certificate:
+        try:
+            filed = self._filed(task)
+        except OSError as error:
+            return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
+        return write_certificate(filed, result, record, path, self._auditor, seconds)
 
     def _path(self, name: TaskName) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only, and those that
