@@ -132,7 +132,8 @@ class Network:
     `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps; two networks
     that were brought into step have none.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
-    module `softened`); `inner_softmax` names one that is not left out because other operators stand behind it.
+    module `softened`); `inner_softmax` names one that is not left out because other operators stand behind it, and
+    `in_logarithm` one whose logarithm the file gives by an operator of its own.
     `in_pairs`: see `pair_saturation`, about products that some processors get wrong.
     `sigmoid_of` is the file of one output, a Sigmoid, that is read as two classes: its digest, and the name of the
     output if one was chosen. `sha256` is then that of the completed model.
@@ -165,6 +166,7 @@ class Network:
     in_pairs: bool = False
     casts: tuple[Cast, ...] = ()
     inner_softmax: str | None = None
+    in_logarithm: str | None = None
     dequantised: Dequantised | None = None
     sigmoid_of: tuple[str, str | None] | None = None
     fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()

@@ -19,6 +19,7 @@ from eqspec.networks.onnx_tensor import ExternalData, decode
 
 _PLACES = {
     ("", "QLinearConv"): (2, 3),
+    ("com.microsoft", "QLinearConv"): (2, 3),
     ("", "QLinearMatMul"): (2, 3),
     ("com.microsoft", "QGemm"): (2, 3),
     ("com.microsoft", "MatMulIntegerToFloat"): (4, 1),

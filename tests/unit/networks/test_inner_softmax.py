@@ -11,9 +11,9 @@ from onnx import NodeProto
 
 import eqspec
 from eqspec.cli import main
-from eqspec.errors import InputError
+from eqspec.errors import InputError, SpecError
 from eqspec.networks import read_network
-from eqspec.property import Epsilon
+from eqspec.property import Epsilon, Linear, Top1
 from unit.networks.models import model, node, save
 
 HALF = np.array([0.5, 1.0, 2.0], np.float32)
@@ -58,6 +58,33 @@ def test_it_is_named_and_no_logits_are_claimed_of_it(tmp_path: Path, tail: list[
 )
 def test_other_ends_are_none_of_these(tmp_path: Path, tail: list[NodeProto]) -> None:
     assert read_network(written(tmp_path, *tail)).inner_softmax is None
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        [node("Log", ["p"], "y")],
+        [node("Clip", ["p", "low", "high"], "q"), node("Log", ["q"], "y")],
+        [node("Log", ["p"], "q"), node("Mul", ["q", "half"], "y")],
+    ],
+)
+def test_logarithms_of_probabilities_are_no_logits(tmp_path: Path, tail: list[NodeProto]) -> None:
+    """With x = 0.3 everywhere the logits are 0.3 each, and what the file gives are their differences from a sum."""
+    path = written(tmp_path, *tail)
+    network = read_network(path)
+    assert network.stripped is None
+    assert str(network.in_logarithm).startswith("Softmax")
+    claim = Linear([1, 0, 0], [0, 0, 0], "-0.2")
+    with pytest.raises(InputError, match="its scores are not logits"):
+        eqspec.verify(path, path, [0] * 3, [1] * 3, claim, scores="logits")
+    assert eqspec.verify(path, path, [-1] * 3, [1] * 3, Top1()).verdict is eqspec.Verdict.EQUIVALENT
+    spec = tmp_path / "s.eqspec"
+    spec.write_text(
+        'eqspec 1\nspace s { features a, b, c\n  outputs u, v, w }\nnetwork f = "f.onnx" in s gives logits\n'
+        "region r in s = box { all = 0 .. 1 }\ncheck c { prove f stays within 0.1 of f on r }\n"
+    )
+    with pytest.raises(SpecError, match="E206"):
+        eqspec.load(spec)
 
 
 def test_the_command_line_refuses_logits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

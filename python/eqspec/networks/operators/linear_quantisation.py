@@ -37,6 +37,7 @@ from eqspec.networks.operators import (
     curves,
     elementwise,
     functions,
+    level_operators,
     matrix_products,
     pooling,
     requantising,
@@ -248,11 +249,9 @@ def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
     """An operator of one value: X, Y with scale and zero point each."""
 
     def operator(call: OperatorCall) -> Sequence[Value]:
-        if call.integer("channels_last", 0):
-            raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
         with call.given.reading.over_the_reals():
             given = real_input(call, 0)
-            (made,) = read(inner_call(call, name, [given], ("channels_last",)))
+            (made,) = read(inner_call(call, name, [given]))
         summed = prod(call.integers("kernel_shape") or given.shape[2:]) if name.endswith("AveragePool") else 0
         size = requantising.size_of(call, 0) * max(1.0, abs(call.real("alpha", 0.01)))
         missed = requantising.of_terms(call, size, 3, summed=summed)
@@ -261,6 +260,48 @@ def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
         return [quantised_result(call, made, 3, missed, inside=inside)]
 
     return operator
+
+
+def _of_either_order(read: Operator) -> Operator:
+    """An operator whose channels stand last where `channels_last` says so: the usual one between two transpositions.
+
+    onnxruntime turns networks so when it saves them at its highest level. Of a Conv the weight stays as it is.
+    """
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        last = bool(call.integer("channels_last", 0))
+        node = NodeProto()
+        node.CopyFrom(call.node)
+        del node.attribute[:]
+        node.attribute.extend(a for a in call.node.attribute if a.name != "channels_last")
+        if not last:
+            return read(replace(call, node=node))
+        first = call.value(0)
+        if len(shapes.shape_of_value(first)) < 2:
+            raise UnreadableError("a value without an axis of channels", _AGAIN)
+        turned = shapes.apply(first, lambda a: np.moveaxis(a, -1, 1))
+        (made,) = read(replace(call, node=node, inputs=[turned, *call.inputs[1:]]))
+        return [shapes.apply(made, lambda a: np.moveaxis(a, 1, -1))]
+
+    return operator
+
+
+def _channels_in_front(read: Operator) -> Operator:
+    """An operator that onnxruntime rounds otherwise where channels stand last, at ties by a level."""
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if call.integer("channels_last", 0):
+            raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
+        return _of_either_order(read)(call)
+
+    return operator
+
+
+def _pool_with_channels_last(call: OperatorCall) -> Sequence[Value]:
+    """NhwcMaxPool: MaxPool of levels, whose channels stand last."""
+    node = helper.make_node("MaxPool", call.node.input, call.node.output, name=call.node.name, channels_last=1)
+    node.attribute.extend(call.node.attribute)
+    return _of_either_order(level_operators.max_pool)(replace(call, node=node))
 
 
 def joined_levels(call: OperatorCall) -> Sequence[Value]:
@@ -289,7 +330,8 @@ def checked(read: Operator, attributes: Sequence[str], fewest: int, most: int) -
     return operator
 
 
-_WINDOWS = ("auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides")
+_PLACES = ("auto_pad", "channels_last", "kernel_shape", "pads", "strides")
+_WINDOWS = (*_PLACES, "ceil_mode", "count_include_pad")
 _STANDARD: dict[str, Operator] = {
     "ConvInteger": integer_convolution,
     "DequantizeLinear": dequantize,
@@ -302,10 +344,16 @@ _MICROSOFT: dict[str, Operator] = {
     "DequantizeLinear": checked(dequantize, ("axis", "block_size"), 2, 3),
     "QGemm": checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
     "QLinearAdd": checked(_of_two(elementwise.add, add), (), 7, 8),
-    "QLinearAveragePool": checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
+    "NhwcMaxPool": checked(
+        _pool_with_channels_last, ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"), 1, 1
+    ),
+    "QLinearAveragePool": checked(
+        _channels_in_front(_of_one("AveragePool", pooling.average_pool, inside=True)), _WINDOWS, 4, 5
+    ),
     "QLinearConcat": checked(joined_levels, ("axis",), 5, 10_000),
+    "QLinearConv": checked(_of_either_order(convolution_of_levels), (*_PLACES, "dilations", "group"), 8, 9),
     "QLinearGlobalAveragePool": checked(
-        _of_one("GlobalAveragePool", pooling.global_average_pool), ("channels_last",), 5, 5
+        _of_either_order(_of_one("GlobalAveragePool", pooling.global_average_pool)), ("channels_last",), 5, 5
     ),
     "QLinearLeakyRelu": checked(_of_one("LeakyRelu", functions.leaky_relu), ("alpha",), 4, 5),
     "QLinearMul": checked(_of_two(elementwise.multiply, mul), (), 7, 8),

@@ -130,6 +130,8 @@ def _functions(call: OperatorCall, directions: int) -> list[Function]:
     found = call.attribute("activations")
     names = [n.decode("utf-8", "replace") for n in found.strings] if found is not None else []
     names = names or [*_USUAL[kind]] * directions
+    if kind == "RNN" and directions == 1 and names == ["Tanh", "Tanh"]:
+        names = ["Tanh"]  # the default of ONNX, for both directions; onnxruntime writes it out for one as well
     if len(names) != len(_USUAL[kind]) * directions:
         raise UnreadableError(f"{len(names)} activations for {directions} directions", _AGAIN)
     if call.attribute("activation_alpha") is not None or call.attribute("activation_beta") is not None:

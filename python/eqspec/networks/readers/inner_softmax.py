@@ -2,8 +2,10 @@
 
 Such an end, as a Clip against a logarithm of 0 or a factor for each class, is no part of the network that decides, but
 it is not left out either: what the file gives are no logits. A Softmax further inside, as that of attention, has
-products with what depends on the input, or layers, behind it, and is none of these. Logarithms of probabilities are
-logits of the same probabilities, so nothing is said of them.
+products with what depends on the input, or layers, behind it, and is none of these.
+
+A logarithm behind a Softmax gives numbers whose softmax are the same probabilities, so classes and confidence mean what
+they mean of logits. But they are no logits: a constant is subtracted from all of them that depends on the input.
 """
 
 from __future__ import annotations
@@ -26,6 +28,15 @@ _MOST = 64
 
 def described(nodes: Sequence[NodeProto], output: str) -> str | None:
     """The Softmax and what stands behind it, in words; None where there is no such end."""
+    return _found(nodes, output, _NUMBERS)
+
+
+def of_logarithms(nodes: Sequence[NodeProto], output: str) -> str | None:
+    """The same of a Softmax with a logarithm behind it, among others; None where there is none such."""
+    return None if described(nodes, output) else _found(nodes, output, _NUMBERS | {"Log"})
+
+
+def _found(nodes: Sequence[NodeProto], output: str, passed: frozenset[str]) -> str | None:
     made_by = {name: node for node in nodes for name in node.output if name}
     waiting, seen, behind = [output], {output}, ""
     while waiting and len(seen) < _MOST:
@@ -34,7 +45,7 @@ def described(nodes: Sequence[NodeProto], output: str) -> str | None:
             continue
         if node.op_type in _SOFTMAX:
             return f"{node.op_type} {name_of(node)!r} with {behind or 'other operators'} behind it"
-        if node.op_type not in _NUMBERS | _MOVES:
+        if node.op_type not in passed | _MOVES:
             continue
         behind = node.op_type
         fresh = [name for name in node.input if name and name not in seen]

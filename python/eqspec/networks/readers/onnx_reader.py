@@ -247,7 +247,8 @@ class _Reading:
         evaluated = self._result(inputs, notes)
         self.roundoff.count(inputs.reading.roundings)
         stripped: Stripped | None = evaluated.kind if isinstance(evaluated, Scores) else None
-        inner = inner_softmax.described(graph.nodes, graph.output_name) if stripped is None else None
+        end = graph.nodes, graph.output_name
+        inner = inner_softmax.described(*end) if stripped is None else None
         result = self._outputs(evaluated, inputs, inner, notes)
         try:
             made = steps_of(inputs, result)
@@ -283,6 +284,7 @@ class _Reading:
             alone=graph.alone,
             in_pairs=bool(pairs),
             inner_softmax=inner,
+            in_logarithm=inner_softmax.of_logarithms(*end) if stripped is None else None,
             dequantised=graph.dequantised,
             fixed=graph.fixed,
         )

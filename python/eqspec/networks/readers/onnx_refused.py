@@ -77,7 +77,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            "com.microsoft.QLinearReduceMean", "com.microsoft.QLinearConv", "com.microsoft.QAttention",
+            "com.microsoft.QLinearReduceMean", "com.microsoft.QAttention",
             "qonnx.custom_op.general.MultiThreshold", "qonnx.custom_op.general.QuantAvgPool2d",
             "qonnx.custom_op.general.XnorPopcountMatMul",
         ),
