@@ -74,7 +74,7 @@ def test_logarithms_of_probabilities_are_no_logits(tmp_path: Path, tail: list[No
     network = read_network(path)
     assert network.stripped is None
     assert str(network.in_logarithm).startswith("Softmax")
-    claim = Linear([1, 0, 0], [0, 0, 0], "-0.2")
+    claim = Linear((1, 0, 0), (0, 0, 0), "-0.2")
     with pytest.raises(InputError, match="its scores are not logits"):
         eqspec.verify(path, path, [0] * 3, [1] * 3, claim, scores="logits")
     assert eqspec.verify(path, path, [-1] * 3, [1] * 3, Top1()).verdict is eqspec.Verdict.EQUIVALENT
