@@ -3,6 +3,7 @@
 //! In f64 every function here is the identity or the float's own operation, so that generic code computes what code
 //! written for f64 would, bit for bit.
 
+use super::registers::Registers;
 use faer::traits::ComplexField;
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -12,6 +13,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 /// A float.
 pub trait Real:
     ComplexField
+    + Registers
     + Copy
     + Default
     + PartialOrd

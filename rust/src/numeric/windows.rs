@@ -7,12 +7,14 @@
 //! by tap, so that the positions of one tap are contiguous. Forms are column-major with one row for every number that
 //! is read.
 //!
-//! The product gathers a panel of what is read and multiplies it by a small matrix, in blocks that fit the second
-//! cache. The same sums as with a dense matrix, in some order: K products and K - 1 sums for each entry.
+//! Columns that fill the lanes of a register are computed side by side ([`super::window_lanes`]). Of the others the
+//! product gathers a panel of what is read and multiplies it by a small matrix, in blocks that fit the second cache. The
+//! same sums as with a dense matrix, in some order: K products and K - 1 sums for each entry.
 
 use super::kernels::{Accumulate, product, transposed_product};
 use super::real::Real;
 use super::vectorised::vectorised;
+use super::window_lanes::{Lanes, Product};
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
@@ -43,6 +45,7 @@ pub struct Windows<'a> {
 pub struct Panels<T = f64> {
     gathered: Vec<T>,
     result: Vec<T>,
+    lanes: Lanes<T>,
 }
 
 impl Windows<'_> {
@@ -80,8 +83,10 @@ impl Windows<'_> {
             }
             return;
         }
+        let (windows, shape, lanes) = (*self, (m, n), &mut panels.lanes);
+        let done = Product::<T, false> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
         let (wide, high) = self.blocks(n);
-        for first in (0..n).step_by(wide) {
+        for first in (done..n).step_by(wide) {
             let count = wide.min(n - first);
             let columns = &form[first * m..(first + count) * m];
             let out = &mut out[first * rows..(first + count) * rows];
@@ -148,15 +153,23 @@ impl Windows<'_> {
         accumulate: Accumulate,
         panels: &mut Panels<T>,
     ) {
-        if accumulate == Accumulate::Replace {
-            out[..m * n].fill(T::ZERO);
-        }
         let (rows, o, p, k) = (self.rows(), self.outputs, self.positions, self.taps);
-        if rows == 0 || n == 0 || k == 0 {
+        let nothing = rows == 0 || n == 0 || k == 0;
+        let (windows, shape, lanes) = (*self, (m, n), &mut panels.lanes);
+        let done = if nothing {
+            0
+        } else {
+            let form = coefficients;
+            Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns()
+        };
+        if accumulate == Accumulate::Replace {
+            out[done * m..n * m].fill(T::ZERO);
+        }
+        if nothing {
             return;
         }
         let (wide, high) = self.blocks(n);
-        for first in (0..n).step_by(wide) {
+        for first in (done..n).step_by(wide) {
             let count = wide.min(n - first);
             let out = &mut out[first * m..(first + count) * m];
             let coefficients = &coefficients[first * rows..(first + count) * rows];

@@ -1,0 +1,299 @@
+//! Structured products ([`super::windows`]) of many columns at once, one column in each lane of a register.
+//!
+//! With columns in lanes a tap reads one whole register wherever its index points, so that nothing is gathered number
+//! by number: a panel of columns is turned into registers once, and every window reads it there. A block of positions
+//! and outputs (backwards, of positions and taps) is summed up in registers over all taps (outputs), and the sums are
+//! turned into columns again.
+//!
+//! Shapes as there: weights (O, K) of each group, an index (K, P), forms (m, n), results (G O P, n). Each entry of a
+//! result is the sum of its products in some order, as there, so that the same bounds of rounding hold. A place that
+//! reads nothing reads a register of zeros, behind all others; backwards it writes there.
+
+use super::kernels::Accumulate;
+use super::real::Real;
+use super::registers::{interleave, separate};
+use super::windows::Windows;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Positions of a block.
+const POSITIONS: usize = 3;
+/// The most outputs or taps of a block, where there are enough registers for so many sums.
+const WIDEST: usize = 8;
+
+/// Space that is reused from product to product.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lanes<T> {
+    read: Vec<T>,
+    written: Vec<T>,
+    /// The weights of each block side by side.
+    weight: Vec<T>,
+    /// The sums of one block.
+    sums: Vec<T>,
+}
+
+/// Out (rows, n) = the product with a form (m, n), or with `BACKWARDS` out (m, n) = the transposed product with
+/// coefficients (rows, n). It is set or added.
+pub(super) struct Product<'a, T, const BACKWARDS: bool> {
+    pub windows: Windows<'a>,
+    pub weight: &'a [T],
+    pub out: &'a mut [T],
+    pub form: &'a [T],
+    /// m and n.
+    pub shape: (usize, usize),
+    pub accumulate: Accumulate,
+    pub lanes: &'a mut Lanes<T>,
+}
+
+impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
+    /// How many columns, from the first on, have been computed. The others are left to the caller: few columns that
+    /// would leave most lanes empty, and all where there is less to compute than to move or registers are short.
+    pub(super) fn columns(self) -> usize {
+        let moved = self.shape.0 + self.windows.rows();
+        if self.windows.products() < moved { 0 } else { Arch::new().dispatch(self) }
+    }
+
+    #[inline(always)]
+    fn run<S: Simd, const L: usize>(self, simd: S) -> usize {
+        let (windows, (m, n)) = (self.windows, self.shape);
+        let columns = if 2 * (n % L) > L { n } else { n - n % L };
+        let (read, written) = if BACKWARDS { (windows.rows(), m) } else { (m, windows.rows()) };
+        if columns == 0 || read == 0 || written == 0 {
+            return columns;
+        }
+        let lanes = self.lanes;
+        let widest = if S::REGISTER_COUNT >= 32 { WIDEST } else { WIDEST / 2 };
+        pack::<T, BACKWARDS>(&mut lanes.weight, self.weight, windows, widest);
+        // What is read last is 0; what is written last belongs to nothing.
+        lanes.read.resize((read + 1) * L, T::ZERO);
+        lanes.read[read * L..].fill(T::ZERO);
+        lanes.written.resize((written + 1) * L, T::ZERO);
+        lanes.sums.resize(POSITIONS * WIDEST * L, T::ZERO);
+        for first in (0..columns).step_by(L) {
+            let count = L.min(columns - first);
+            interleave::<T, L>(lanes.read.as_chunks_mut().0, &self.form[first * read..(first + count) * read], read);
+            if BACKWARDS {
+                lanes.written.fill(T::ZERO);
+            }
+            let mut panel = Panel {
+                simd,
+                windows,
+                widest,
+                read: T::registers::<S>(&lanes.read),
+                written: T::registers_mut::<S>(&mut lanes.written),
+                sums: T::registers_mut::<S>(&mut lanes.sums),
+            };
+            panel.product::<T, BACKWARDS>(&lanes.weight);
+            let out = &mut self.out[first * written..(first + count) * written];
+            separate::<T, L>(out, lanes.written.as_chunks().0, written, self.accumulate);
+        }
+        columns
+    }
+}
+
+impl<T: Real, const BACKWARDS: bool> WithSimd for Product<'_, T, BACKWARDS> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> usize {
+        match size_of::<T::Register<S>>() / size_of::<T>() {
+            16 => self.run::<S, 16>(simd),
+            8 => self.run::<S, 8>(simd),
+            4 => self.run::<S, 4>(simd),
+            _ => 0,
+        }
+    }
+}
+
+/// The width of a block that begins at one of n outputs or taps: a power of two.
+#[inline(always)]
+fn width(at: usize, n: usize, widest: usize) -> usize {
+    let left = n - at;
+    if left >= widest { widest } else { 1 << left.ilog2() }
+}
+
+/// Puts the weights of each block side by side: (block, taps, outputs), backwards (block, outputs, taps).
+fn pack<T: Real, const BACKWARDS: bool>(packed: &mut Vec<T>, weight: &[T], windows: Windows<'_>, widest: usize) {
+    let (o, k) = (windows.outputs, windows.taps);
+    packed.clear();
+    for small in weight[..windows.groups * k * o].chunks_exact(k * o) {
+        let (n, mut at) = (if BACKWARDS { k } else { o }, 0);
+        while at < n {
+            let width = width(at, n, widest);
+            if BACKWARDS {
+                packed.extend((0..o).flat_map(|i| (at..at + width).map(move |tap| small[tap * o + i])));
+            } else {
+                packed.extend(small.chunks_exact(o).flat_map(|column| &column[at..at + width]));
+            }
+            at += width;
+        }
+    }
+}
+
+/// A panel of columns in registers.
+struct Panel<'a, S: Simd, R> {
+    simd: S,
+    windows: Windows<'a>,
+    widest: usize,
+    read: &'a [R],
+    written: &'a mut [R],
+    sums: &'a mut [R],
+}
+
+impl<S: Simd, R: Copy> Panel<'_, S, R> {
+    #[inline(always)]
+    fn product<T: Real<Register<S> = R>, const BACKWARDS: bool>(&mut self, packed: &[T]) {
+        let (o, k) = (self.windows.outputs, self.windows.taps);
+        let (n, summed) = if BACKWARDS { (k, o) } else { (o, k) };
+        let mut from = 0;
+        for g in 0..self.windows.groups {
+            let mut at = 0;
+            while at < n {
+                let width = width(at, n, self.widest);
+                let weight = &packed[from..from + width * summed];
+                match width {
+                    8 => self.positions::<T, BACKWARDS, 8>(weight, g, at),
+                    4 => self.positions::<T, BACKWARDS, 4>(weight, g, at),
+                    2 => self.positions::<T, BACKWARDS, 2>(weight, g, at),
+                    _ => self.positions::<T, BACKWARDS, 1>(weight, g, at),
+                }
+                (from, at) = (from + width * summed, at + width);
+            }
+        }
+    }
+
+    /// The block of Q outputs or taps of group g that begins at `first`, at all positions.
+    #[inline(always)]
+    fn positions<T: Real<Register<S> = R>, const BACKWARDS: bool, const Q: usize>(
+        &mut self,
+        weight: &[T],
+        g: usize,
+        first: usize,
+    ) {
+        let positions = self.windows.positions;
+        let whole = positions / POSITIONS * POSITIONS;
+        for at in (0..whole).step_by(POSITIONS) {
+            self.block::<T, BACKWARDS, POSITIONS, Q>(weight, (g, first, at));
+        }
+        for at in whole..positions {
+            self.block::<T, BACKWARDS, 1, Q>(weight, (g, first, at));
+        }
+    }
+
+    #[inline(always)]
+    fn block<T: Real<Register<S> = R>, const BACKWARDS: bool, const N: usize, const Q: usize>(
+        &mut self,
+        weight: &[T],
+        (g, first, at): (usize, usize, usize),
+    ) {
+        let (o, p, k) = (self.windows.outputs, self.windows.positions, self.windows.taps);
+        let index = &self.windows.index[g * k * p..(g + 1) * k * p];
+        let none = if BACKWARDS { self.written.len() } else { self.read.len() } - 1;
+        let mut sums = [[T::everywhere(self.simd, T::ZERO); Q]; N];
+        let read = if BACKWARDS { &self.read[g * o * p..] } else { self.read };
+        for (j, weight) in weight.chunks_exact(Q).enumerate() {
+            let values: [R; N] = if BACKWARDS {
+                let values = &read[j * p + at..][..N];
+                std::array::from_fn(|i| values[i])
+            } else {
+                let places = &index[j * p + at..][..N];
+                std::array::from_fn(|i| read[(places[i] as usize).min(none)])
+            };
+            for q in 0..Q {
+                let weight = T::everywhere(self.simd, weight[q]);
+                for i in 0..N {
+                    sums[i][q] = T::product_and_sum(self.simd, weight, values[i], sums[i][q]);
+                }
+            }
+        }
+        // By way of memory: sums that are picked out by a loop do not stay in registers.
+        let kept = &mut self.sums[..N * Q];
+        for q in 0..Q {
+            for i in 0..N {
+                kept[q * N + i] = sums[i][q];
+            }
+        }
+        for (q, sums) in kept.chunks_exact(N).enumerate() {
+            if BACKWARDS {
+                for (&place, &sum) in index[(first + q) * p + at..].iter().zip(sums) {
+                    let to = &mut self.written[(place as usize).min(none)];
+                    *to = T::sum_of(self.simd, *to, sum);
+                }
+            } else {
+                self.written[(g * o + first + q) * p + at..][..N].copy_from_slice(sums);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Accumulate, Lanes, Product, Windows};
+    use crate::numeric::real::Real;
+    use crate::numeric::windows::{NONE, Panels};
+
+    /// Whole numbers in [-4, 4], whose sums no float rounds.
+    fn next(state: &mut u32) -> i32 {
+        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        i32::try_from(state.wrapping_shr(16) % 9).unwrap_or(0) - 4
+    }
+
+    /// The product and the transposed one, by what they are, against both ways of the engine and against AVX2.
+    fn compare<T: Real>((groups, outputs, positions, taps, m, n): (usize, usize, usize, usize, usize, usize)) {
+        let mut state = u32::try_from(groups + 7 * outputs + 31 * positions + 101 * taps + 1009 * n).unwrap_or(1);
+        let mut numbers = |n: usize| (0..n).map(|_| T::of(f64::from(next(&mut state)))).collect::<Vec<_>>();
+        let (weight, rows) = (numbers(groups * taps * outputs), groups * outputs * positions);
+        let (form, coefficients, before) = (numbers(m * n), numbers(rows * n), numbers(m.max(rows) * n));
+        let size = u32::try_from(m).unwrap_or(0);
+        let index = (0..u32::try_from(groups * taps * positions).unwrap_or(0)).map(|i| i * 7 % (size + 2));
+        let index: Vec<u32> = index.map(|place| if place < size { place } else { NONE }).collect();
+        let windows = Windows { groups, outputs, positions, taps, index: &index };
+        for accumulate in [Accumulate::Replace, Accumulate::Add] {
+            let begun = |size: usize| {
+                if accumulate == Accumulate::Add { before[..size].to_vec() } else { vec![T::ZERO; size] }
+            };
+            let (mut ahead, mut back) = (begun(rows * n), begun(m * n));
+            for (at, &place) in index.iter().enumerate().filter(|&(_, &place)| place != NONE) {
+                let (tap, position, place) = (at / positions, at % positions, place as usize);
+                for o in 0..outputs {
+                    let (w, row) = (weight[tap * outputs + o], (tap / taps * outputs + o) * positions + position);
+                    for c in 0..n {
+                        ahead[c * rows + row] += w * form[c * m + place];
+                        back[c * m + place] += w * coefficients[c * rows + row];
+                    }
+                }
+            }
+            let (mut panels, mut out) = (Panels::default(), before.clone());
+            windows.product(&mut out, &weight, &form, (m, n), accumulate, &mut panels);
+            assert_eq!(out[..rows * n], ahead, "{windows:?}, {n} columns");
+            out.clone_from(&before);
+            windows.transposed_product(&mut out, &weight, &coefficients, (m, n), accumulate, &mut panels);
+            assert_eq!(out[..m * n], back, "{windows:?} transposed, {n} columns");
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx2) = pulp::x86::V3::try_new() {
+                let (weight, shape, lanes) = (&weight, (m, n), &mut Lanes::default());
+                out.clone_from(&before);
+                let (form, to) = (&form, &mut out[..]);
+                let ran = Product::<T, false> { windows, weight, out: to, form, shape, accumulate, lanes };
+                let done = pulp::Simd::vectorize(avx2, ran);
+                assert_eq!(out[..rows * done], ahead[..rows * done], "AVX2 {windows:?}");
+                out.clone_from(&before);
+                let (form, to) = (&coefficients, &mut out[..]);
+                let ran = Product::<T, true> { windows, weight, out: to, form, shape, accumulate, lanes };
+                let done = pulp::Simd::vectorize(avx2, ran);
+                assert_eq!(out[..m * done], back[..m * done], "AVX2 {windows:?} transposed");
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_windows_are_what_they_are_by_definition() {
+        for n in [1, 3, 5, 8, 13, 19, 32] {
+            for (groups, outputs, positions) in [(1, 1, 1), (1, 13, 7), (3, 1, 4), (2, 6, 3), (1, 16, 5)] {
+                for taps in [1, 3, 11] {
+                    compare::<f64>((groups, outputs, positions, taps, 9, n));
+                    compare::<f32>((groups, outputs, positions, taps, 9, n));
+                }
+            }
+        }
+    }
+}
