@@ -9,6 +9,7 @@
 pub mod arctangent;
 pub mod erf;
 pub mod exp;
+mod interleaving;
 pub mod kernels;
 pub mod log;
 pub mod near;
@@ -17,5 +18,8 @@ pub mod registers;
 pub mod round;
 pub mod trigonometric;
 pub mod vectorised;
+mod window_index;
 mod window_lanes;
+#[cfg(test)]
+mod window_tests;
 pub mod windows;

@@ -9,10 +9,10 @@
 //! result is the sum of its products in some order, as there, so that the same bounds of rounding hold. A place that
 //! reads nothing reads a register of zeros, behind all others; backwards it writes there.
 
+use super::interleaving::{interleave, separate};
 use super::kernels::Accumulate;
 use super::real::Real;
-use super::registers::{interleave, separate};
-use super::windows::Windows;
+use super::window_index::Windows;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Positions of a block.
@@ -220,79 +220,6 @@ impl<S: Simd, R: Copy> Panel<'_, S, R> {
                 }
             } else {
                 self.written[(g * o + first + q) * p + at..][..N].copy_from_slice(sums);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Accumulate, Lanes, Product, Windows};
-    use crate::numeric::real::Real;
-    use crate::numeric::windows::{NONE, Panels};
-
-    /// Whole numbers in [-4, 4], whose sums no float rounds.
-    fn next(state: &mut u32) -> i32 {
-        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        i32::try_from(state.wrapping_shr(16) % 9).unwrap_or(0) - 4
-    }
-
-    /// The product and the transposed one, by what they are, against both ways of the engine and against AVX2.
-    fn compare<T: Real>((groups, outputs, positions, taps, m, n): (usize, usize, usize, usize, usize, usize)) {
-        let mut state = u32::try_from(groups + 7 * outputs + 31 * positions + 101 * taps + 1009 * n).unwrap_or(1);
-        let mut numbers = |n: usize| (0..n).map(|_| T::of(f64::from(next(&mut state)))).collect::<Vec<_>>();
-        let (weight, rows) = (numbers(groups * taps * outputs), groups * outputs * positions);
-        let (form, coefficients, before) = (numbers(m * n), numbers(rows * n), numbers(m.max(rows) * n));
-        let size = u32::try_from(m).unwrap_or(0);
-        let index = (0..u32::try_from(groups * taps * positions).unwrap_or(0)).map(|i| i * 7 % (size + 2));
-        let index: Vec<u32> = index.map(|place| if place < size { place } else { NONE }).collect();
-        let windows = Windows { groups, outputs, positions, taps, index: &index };
-        for accumulate in [Accumulate::Replace, Accumulate::Add] {
-            let begun = |size: usize| {
-                if accumulate == Accumulate::Add { before[..size].to_vec() } else { vec![T::ZERO; size] }
-            };
-            let (mut ahead, mut back) = (begun(rows * n), begun(m * n));
-            for (at, &place) in index.iter().enumerate().filter(|&(_, &place)| place != NONE) {
-                let (tap, position, place) = (at / positions, at % positions, place as usize);
-                for o in 0..outputs {
-                    let (w, row) = (weight[tap * outputs + o], (tap / taps * outputs + o) * positions + position);
-                    for c in 0..n {
-                        ahead[c * rows + row] += w * form[c * m + place];
-                        back[c * m + place] += w * coefficients[c * rows + row];
-                    }
-                }
-            }
-            let (mut panels, mut out) = (Panels::default(), before.clone());
-            windows.product(&mut out, &weight, &form, (m, n), accumulate, &mut panels);
-            assert_eq!(out[..rows * n], ahead, "{windows:?}, {n} columns");
-            out.clone_from(&before);
-            windows.transposed_product(&mut out, &weight, &coefficients, (m, n), accumulate, &mut panels);
-            assert_eq!(out[..m * n], back, "{windows:?} transposed, {n} columns");
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx2) = pulp::x86::V3::try_new() {
-                let (weight, shape, lanes) = (&weight, (m, n), &mut Lanes::default());
-                out.clone_from(&before);
-                let (form, to) = (&form, &mut out[..]);
-                let ran = Product::<T, false> { windows, weight, out: to, form, shape, accumulate, lanes };
-                let done = pulp::Simd::vectorize(avx2, ran);
-                assert_eq!(out[..rows * done], ahead[..rows * done], "AVX2 {windows:?}");
-                out.clone_from(&before);
-                let (form, to) = (&coefficients, &mut out[..]);
-                let ran = Product::<T, true> { windows, weight, out: to, form, shape, accumulate, lanes };
-                let done = pulp::Simd::vectorize(avx2, ran);
-                assert_eq!(out[..m * done], back[..m * done], "AVX2 {windows:?} transposed");
-            }
-        }
-    }
-
-    #[test]
-    fn products_of_windows_are_what_they_are_by_definition() {
-        for n in [1, 3, 5, 8, 13, 19, 32] {
-            for (groups, outputs, positions) in [(1, 1, 1), (1, 13, 7), (3, 1, 4), (2, 6, 3), (1, 16, 5)] {
-                for taps in [1, 3, 11] {
-                    compare::<f64>((groups, outputs, positions, taps, 9, n));
-                    compare::<f32>((groups, outputs, positions, taps, 9, n));
-                }
             }
         }
     }

@@ -19,26 +19,10 @@ use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
 
-/// The index of a tap that reads nothing, which counts as 0.
-pub const NONE: u32 = u32::MAX;
+pub use super::window_index::{NONE, Windows};
 
 /// Numbers of a panel of gathered entries: 256 KiB, which fits the second cache beside what is multiplied by it.
 const PANEL: usize = 1 << 15;
-
-/// Where a structured product reads, and its shape.
-#[derive(Debug, Clone, Copy)]
-pub struct Windows<'a> {
-    /// The number of groups, G.
-    pub groups: usize,
-    /// Outputs of a group, O.
-    pub outputs: usize,
-    /// The number of positions, P.
-    pub positions: usize,
-    /// The number of taps, K.
-    pub taps: usize,
-    /// What is read: index[(g K + k) P + p].
-    pub index: &'a [u32],
-}
 
 /// Space for panels, reused from product to product.
 #[derive(Debug, Clone, Default)]
@@ -49,20 +33,6 @@ pub struct Panels<T = f64> {
 }
 
 impl Windows<'_> {
-    /// The number of results.
-    #[must_use]
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.groups * self.outputs * self.positions
-    }
-
-    /// Products of one column with the weights.
-    #[must_use]
-    #[inline(always)]
-    pub fn products(&self) -> usize {
-        self.rows() * self.taps
-    }
-
     /// Sets out (rows, n) to the product with a form (m, n), or adds it.
     pub fn product<T: Real>(
         &self,
