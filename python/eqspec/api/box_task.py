@@ -183,15 +183,14 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
     if sigmoids:
         cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
         raise InputError(f'{cause}, so its scores are not logits; give scores="probabilities", or export it without')
-    inner = [(network.source, network.inner_softmax or network.in_logarithm) for network in networks]
-    found = [(source, softmax) for source, softmax in inner if softmax is not None]
-    if scores == "logits" and found:
-        cause = f"{found[0][0]}: {found[0][1]} is not left out, so its scores are not logits"
+    inner = [network for network in networks if scores == "logits" and network.kept_softmax is not None]
+    if inner:
+        cause = f"{inner[0].source}: {inner[0].kept_softmax} is not left out, so its scores are not logits"
         raise InputError(f"{cause}; leave scores out to compare what the file gives, or export it without what follows")
     if scores is not None or not ambiguous(claim, networks):
         return
-    ends = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
-    what = f"{' and '.join(dict.fromkeys(ends))}: compared are the logits in front of it, not probabilities"
+    found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
+    what = f"{' and '.join(dict.fromkeys(found))}: compared are the logits in front of it, not probabilities"
     if not beyond_probabilities(claim, networks):
         raise InputError(f'{what}; give scores="logits" if that is meant, or "probabilities"')
     warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=4)

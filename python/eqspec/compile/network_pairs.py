@@ -406,9 +406,8 @@ def _check_scores(network: Network, declaration: ast.Network) -> None:
         message = f"'{declaration.name}' ends in Sigmoid, which is not left out, but is declared 'gives logits'"
         fix = "write 'gives probabilities', or export it without the Sigmoid"
         raise Fault(error("E206", message, word.span, label, help=fix))
-    inner = network.inner_softmax or network.in_logarithm
-    if word.text == "logits" and inner is not None:
-        message = f"{inner} is not left out, but '{declaration.name}' is declared 'gives logits'"
+    if word.text == "logits" and network.kept_softmax is not None:
+        message = f"{network.kept_softmax} is not left out, but '{declaration.name}' is declared 'gives logits'"
         fix = "leave 'gives' out to compare what the file gives, or export it without what stands behind the Softmax"
         raise Fault(error("E206", message, word.span, label, help=fix))
     if word.text == "probabilities" and not ends_in_sigmoid(network) and not ends_in_shares(network):

@@ -239,6 +239,11 @@ class Network:
         return all(is_rational(function) for function in functions if isinstance(function, Curves))
 
     @property
+    def kept_softmax(self) -> str | None:
+        """A Softmax that is not left out and because of which the outputs are no logits, in words."""
+        return self.inner_softmax or self.in_logarithm
+
+    @property
     def output_size(self) -> int:
         """O, the number of outputs."""
         return self.steps[-1].rows

@@ -124,19 +124,17 @@ impl Windows<'_> {
         panels: &mut Panels<T>,
     ) {
         let (rows, o, p, k) = (self.rows(), self.outputs, self.positions, self.taps);
-        let nothing = rows == 0 || n == 0 || k == 0;
-        let (windows, shape, lanes) = (*self, (m, n), &mut panels.lanes);
-        let done = if nothing {
-            0
-        } else {
-            let form = coefficients;
-            Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns()
-        };
-        if accumulate == Accumulate::Replace {
-            out[done * m..n * m].fill(T::ZERO);
-        }
-        if nothing {
+        let replaces = accumulate == Accumulate::Replace;
+        if rows == 0 || n == 0 || k == 0 {
+            if replaces {
+                out[..m * n].fill(T::ZERO);
+            }
             return;
+        }
+        let (windows, shape, form, lanes) = (*self, (m, n), coefficients, &mut panels.lanes);
+        let done = Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
+        if replaces {
+            out[done * m..n * m].fill(T::ZERO);
         }
         let (wide, high) = self.blocks(n);
         for first in (done..n).step_by(wide) {

@@ -262,26 +262,29 @@ def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
     return operator
 
 
-def _of_either_order(read: Operator) -> Operator:
-    """An operator whose channels stand last where `channels_last` says so: the usual one between two transpositions.
+def _with_channels_last(read: Operator, call: OperatorCall) -> Sequence[Value]:
+    """An operator whose channels stand last: the usual one between two transpositions. Of a Conv the weight stays."""
+    first = call.value(0)
+    if len(shapes.shape_of_value(first)) < 2:
+        raise UnreadableError("a value without an axis of channels", _AGAIN)
+    turned = shapes.apply(first, lambda a: np.moveaxis(a, -1, 1))
+    (made,) = read(replace(call, inputs=[turned, *call.inputs[1:]]))
+    return [shapes.apply(made, lambda a: np.moveaxis(a, 1, -1))]
 
-    onnxruntime turns networks so when it saves them at its highest level. Of a Conv the weight stays as it is.
+
+def _of_either_order(read: Operator) -> Operator:
+    """An operator whose channels stand last where `channels_last` says so.
+
+    onnxruntime turns networks so when it saves them at its highest level.
     """
 
     def operator(call: OperatorCall) -> Sequence[Value]:
-        last = bool(call.integer("channels_last", 0))
         node = NodeProto()
         node.CopyFrom(call.node)
         del node.attribute[:]
         node.attribute.extend(a for a in call.node.attribute if a.name != "channels_last")
-        if not last:
-            return read(replace(call, node=node))
-        first = call.value(0)
-        if len(shapes.shape_of_value(first)) < 2:
-            raise UnreadableError("a value without an axis of channels", _AGAIN)
-        turned = shapes.apply(first, lambda a: np.moveaxis(a, -1, 1))
-        (made,) = read(replace(call, node=node, inputs=[turned, *call.inputs[1:]]))
-        return [shapes.apply(made, lambda a: np.moveaxis(a, 1, -1))]
+        usual = replace(call, node=node)
+        return _with_channels_last(read, usual) if call.integer("channels_last", 0) else read(usual)
 
     return operator
 
@@ -299,9 +302,9 @@ def _channels_in_front(read: Operator) -> Operator:
 
 def _pool_with_channels_last(call: OperatorCall) -> Sequence[Value]:
     """NhwcMaxPool: MaxPool of levels, whose channels stand last."""
-    node = helper.make_node("MaxPool", call.node.input, call.node.output, name=call.node.name, channels_last=1)
+    node = helper.make_node("MaxPool", call.node.input, call.node.output, name=call.node.name)
     node.attribute.extend(call.node.attribute)
-    return _of_either_order(level_operators.max_pool)(replace(call, node=node))
+    return _with_channels_last(level_operators.max_pool, replace(call, node=node))
 
 
 def joined_levels(call: OperatorCall) -> Sequence[Value]:

@@ -32,8 +32,8 @@ def described(nodes: Sequence[NodeProto], output: str) -> str | None:
 
 
 def of_logarithms(nodes: Sequence[NodeProto], output: str) -> str | None:
-    """The same of a Softmax with a logarithm behind it, among others; None where there is none such."""
-    return None if described(nodes, output) else _found(nodes, output, _NUMBERS | {"Log"})
+    """The same where logarithms may stand behind it as well."""
+    return _found(nodes, output, _NUMBERS | {"Log"})
 
 
 def _found(nodes: Sequence[NodeProto], output: str, passed: frozenset[str]) -> str | None:

@@ -284,7 +284,7 @@ class _Reading:
             alone=graph.alone,
             in_pairs=bool(pairs),
             inner_softmax=inner,
-            in_logarithm=inner_softmax.of_logarithms(*end) if stripped is None else None,
+            in_logarithm=inner_softmax.of_logarithms(*end) if stripped is None and inner is None else None,
             dequantised=graph.dequantised,
             fixed=graph.fixed,
         )
