@@ -50,7 +50,7 @@ def show(difference: Seen, console: Console) -> None:
 
 def _standing(difference: Seen) -> str:
     """Which parts of the page are proved."""
-    proved = difference.claims.eps_proved or difference.claims.confidence_proved
+    proved = difference.claims.any_proved
     return "nothing is proved but what is said to be, at the end" if proved else "nothing here is proved"
 
 
@@ -192,8 +192,13 @@ def _claims(difference: Seen) -> list[RenderableType]:
         first = "" if claims.first_confidence is None else f" ({share(claims.first_confidence)} was not, in that time)"
         said = f"where the reference is {sure} sure or more{_tried(claims.confidence_proved)}{first}"
         rows.append(("same class", f"{said}; {covered} of the points"))
+    elif claims.margin is not None:
+        leads, covered = f"{claims.margin:g}", share(seen.share_leading(claims.margin))
+        first = "" if claims.first_margin is None else f" ({claims.first_margin:g} was not, in that time)"
+        said = f"where the best score of the reference leads by {leads} or more{_tried(claims.margin_proved)}{first}"
+        rows.append(("same class", f"{said}; {covered} of the points"))
     elif difference.decides and difference.pair.outputs > 1:
-        rows.append(("same class", "at no confidence that the reference has at these points"))
+        rows.append(("same class", "at no confidence and no margin that the reference has at these points"))
     if claims.floor is not None:
         rows.append(("noise floor", f"{claims.floor:.2g}: by so much rounding inside moves an output"))
     return [_pairs(rows)]

@@ -40,8 +40,9 @@ class Seen:
         if self.words is None:
             return []
         verify = ["eqspec", "verify", *self.words]
-        eps, confidence = self.claims.eps, self.claims.confidence
+        eps, confidence, margin = self.claims.eps, self.claims.confidence, self.claims.margin
         logits = [] if self.pair.reference.stripped is None and self.pair.candidate.stripped is None else ["--logits"]
         found = [] if eps is None else [[*verify, "--eps", f"{eps:g}", *logits]]
         found += [] if confidence is None else [[*verify, "--confidence", f"{confidence:g}"]]
+        found += [] if margin is None else [[*verify, "--margin", f"{margin:g}"]]
         return [shlex.join(words) for words in found]

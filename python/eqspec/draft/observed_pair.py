@@ -66,6 +66,10 @@ class Observed:
         """The share of points where the reference is at least so confident."""
         return float(np.mean(self.confidence >= threshold))
 
+    def share_leading(self, margin: float) -> float:
+        """The share of points where the best score of the reference leads by at least so much."""
+        return float(np.mean(self.margin >= margin))
+
     def tolerance(self) -> float:
         """Twice the largest distance seen, rounded up to one digit; a millionth if there was none."""
         largest = 2 * float(self.distance.max())

@@ -17,7 +17,7 @@ import eqspec
 from eqspec.cli import main
 from eqspec.cli.exit import ExitCode
 from eqspec.differences import worth_claiming
-from eqspec.property import Confidence, Epsilon
+from eqspec.property import Confidence, Epsilon, Margin
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
@@ -87,6 +87,35 @@ def test_what_is_worth_claiming_is_spoken_against_by_nothing(seed: int, tmp_path
     if claims.confidence is not None:
         sure = (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)).max(axis=1) >= claims.confidence
         assert (f.argmax(axis=1) == g.argmax(axis=1))[sure].all()
+
+
+def close_scores(folder: Path) -> tuple[str, str]:
+    """Two files of 5-8-4 whose scores lie so close together that no class gets a confidence of 60 %."""
+    random = np.random.default_rng(0)
+    hidden, last = (random.normal(size=(8, 5)), random.normal(size=8)), random.normal(size=(4, 8))
+    write(folder / "full.onnx", [hidden, (0.02 * last, np.zeros(4))])
+    write(folder / "small.onnx", [hidden, (0.02 * last + random.normal(0, 2e-3, (4, 8)), np.zeros(4))])
+    return str(folder / "full.onnx"), str(folder / "small.onnx")
+
+
+def test_where_no_confidence_is_reached_a_margin_is_suggested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], patient: None
+) -> None:
+    full, small = close_scores(tmp_path)
+    code, out, _ = run(capsys, "diff", full, small, "--lower=-1", "--upper=1", "--format", "json")
+    found = json.loads(out)
+    claims = found["worth_claiming"]
+    assert (code, claims["confidence"], claims["margin_proved"]) == (ExitCode.AS_EXPECTED, None, True)
+    rows = np.random.default_rng(99).uniform(-1, 1, (400, 5))
+    f, g = runtime(Path(full), rows), runtime(Path(small), rows)
+    best = np.sort(f, axis=1)
+    leads = best[:, -1] - best[:, -2] >= claims["margin"]
+    assert leads.any()
+    assert (f.argmax(axis=1) == g.argmax(axis=1))[leads].all()
+    assert "--margin" in found["commands"][-1]
+    code, said, _ = run(capsys, *shlex.split(found["commands"][-1])[1:])
+    assert code == ExitCode.AS_EXPECTED
+    assert "vacuous" not in said
 
 
 @pytest.mark.parametrize(("gain", "worth"), [(1.2, True), (-5, False)])
@@ -221,7 +250,7 @@ def test_what_is_called_proved_is_what_verify_proves(
     _, out, _ = run(capsys, "diff", full, small, f"--lower=-{radius}", f"--upper={radius}", "--format", "json")
     found = json.loads(out)
     claims = found["worth_claiming"]
-    proved = [claims["eps_proved"]] + ([claims["confidence_proved"]] if claims["confidence"] is not None else [])
+    proved = [claims[f"{kind}_proved"] for kind in ("eps", "confidence", "margin") if claims[kind] is not None]
     assert claims["eps_proved"]
     for command, is_proved in zip(found["commands"], proved, strict=True):
         code, said, _ = run(capsys, *shlex.split(command)[1:])
@@ -241,7 +270,7 @@ def test_a_claim_is_called_proved_by_the_search_alone(
 
     def answer(verdict: Verdict) -> None:
         def run(_: Runner, task: Task) -> Result:
-            assert isinstance(task.property, Epsilon | Confidence)
+            assert isinstance(task.property, Epsilon | Confidence | Margin)
             if isinstance(task.property, Epsilon):
                 asked.append(task.property.eps)
             return Result(task.id, task.id, {}, verdict, Reason.TIMEOUT if verdict is Verdict.UNKNOWN else None)
