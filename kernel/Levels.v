@@ -1,4 +1,4 @@
-(** Functions of neurons: piecewise linear ones, and quantisers, which have levels instead of slopes.
+(** Functions of neurons: piecewise linear ones, smooth ones (Smooth.v), and quantisers, which have levels instead of slopes.
 
     A quantiser rounds its argument, over the size of a step and moved by a zero point, to an integer, its level. A level
     that is below the least or above the greatest of its type does not fit: it saturates, which gives the nearest level
@@ -9,7 +9,7 @@
     that is cut off at the same ends but not rounded: by half a step or one; not at all where everything is cut off; and
     where a level may wrap, by all levels of the type. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
-From Kernel Require Import Functions Rounding.
+From Kernel Require Import Functions Smooth Rounding.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -36,20 +36,23 @@ Proof.
 Qed.
 
 (** The functions of neurons. *)
-Inductive curve := Bent (f : fn) | Levels (g : grid).
+Inductive curve := Bent (f : fn) | Levels (g : grid) | Smooth (s : smooth).
 Definition curve_value (u : R) (c : curve) (v : R) : R :=
   match c with
   | Bent f => value u f v
   | Levels g => IZR (Zpos (size g)) * u * IZR (level g (v / (IZR (Zpos (size g)) * u)))
+  | Smooth s => u * gR s (v / u)
   end.
 Definition cR (c : curve) (w : R) : R :=
   match c with
   | Bent f => fR f w
   | Levels g => IZR (Zpos (size g)) * IZR (level g (w / IZR (Zpos (size g))))
+  | Smooth s => gR s w
   end.
 Lemma curve_value_scaled u c w : 0 < u -> curve_value u c (u * w) = u * cR c w.
 Proof.
-  intros U. destruct c as [f | g]; [apply value_scaled, U |]. simpl.
+  intros U. destruct c as [f | g | s]; [apply value_scaled, U | |]; simpl.
+  2: { replace (u * w / u) with w by (field; lra). reflexivity. }
   assert (S : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia).
   replace (u * w / (IZR (Zpos (size g)) * u)) with (w / IZR (Zpos (size g))) by (field; lra). ring.
 Qed.
@@ -61,8 +64,14 @@ Definition close (c : curve) : fn :=
   match c with
   | Bent f => f
   | Levels g => Fn 0 (fst (ends g)) [(fst (ends g), 1); (snd (ends g), -1)]%Z
+  | Smooth s => follower s
   end.
-Definition sound (c : curve) : bool := sorted (kinks_of (close c)).
+Definition sound (c : curve) : bool :=
+  (sorted (kinks_of (close c)) && match c with Smooth s => follows s | _ => true end)%bool.
+Lemma sound_sorted c : sound c = true -> sorted (kinks_of (close c)) = true.
+Proof. intros H. apply andb_prop in H. apply H. Qed.
+Lemma smooth_near s w : sound (Smooth s) = true -> Rabs (gR s w - fR (follower s) w) <= IZR (astray s).
+Proof. intros H. apply andb_prop in H. destruct H as [S F]. exact (follows_ok s S F w). Qed.
 
 (** * Whether all levels of an interval fit
 
@@ -127,6 +136,7 @@ Definition low_error (c : curve) (p l u : Z) : Z :=
   match c with
   | Bent _ => 0%Z
   | Levels g => if (p =? 0)%Z then 0%Z else let (a, b) := errors g l u in Z.min (p * a) (p * b)
+  | Smooth s => (- (Z.abs p * astray s))%Z
   end.
 
 Lemma half_ok a s : IZR (a * s / 2) <= IZR a * IZR s / 2.
@@ -212,12 +222,29 @@ Qed.
 Theorem low_error_ok c p l u w : sound c = true -> IZR l <= w <= IZR u ->
   IZR p * (cR c w - fR (close c) w) >= IZR (low_error c p l u).
 Proof.
-  intros S W. destruct c as [f | g]; [simpl; lra |]. unfold low_error.
+  intros S W. destruct c as [f | g | s]; [simpl; lra | |]; unfold low_error.
+  2: {
+    pose proof (smooth_near s w S) as H. cbn [close cR]. rewrite opp_IZR, mult_IZR, abs_IZR.
+    set (d := gR s w - fR (follower s) w) in *. pose proof (Rle_abs (- (IZR p * d))) as A. rewrite Rabs_Ropp, Rabs_mult in A.
+    apply (Rmult_le_compat_l (Rabs (IZR p))) in H; [lra | apply Rabs_pos]. }
   destruct (Z.eqb_spec p 0) as [-> | _]; [lra |]. pose proof (close_ok g l u w S W) as H.
   destruct (errors g l u) as [a b]. cbn [fst snd] in H.
   pose proof (min_l (p * a) (p * b)) as A. pose proof (min_r (p * a) (p * b)) as B. rewrite mult_IZR in A, B.
   set (e := cR (Levels g) w - fR (close (Levels g)) w) in *.
   destruct (Rle_dec 0 (IZR p)); nra.
+Qed.
+
+(** * Differences of a function at two places
+
+    Those of a smooth function are its own; those of a quantiser, of the function that it follows. *)
+Definition drawn (c : curve) (w : R) : R := match c with Smooth s => gR s w | _ => fR (close c) w end.
+Definition slopes_on (c : curve) (l u : Z) : Z * Z :=
+  match c with Smooth s => smooth_slopes s l u | _ => (steepest_down (close c) l u, steepest_up (close c) l u) end.
+Lemma slopes_on_ok c l u x y : sound c = true -> IZR l <= y -> y <= x -> x <= IZR u ->
+  IZR (fst (slopes_on c l u)) * (x - y) <= drawn c x - drawn c y <= IZR (snd (slopes_on c l u)) * (x - y).
+Proof.
+  intros S L M U. pose proof (slopes_ok (close c) l u x y (sound_sorted c S) L M U) as H.
+  destruct c as [f | g | s]; [exact H | exact H |]. apply smooth_slopes_ok; auto. intros w. apply smooth_near, S.
 Qed.
 
 (** * Two quantisers that are one function
@@ -253,7 +280,7 @@ Definition one_function (c c' : curve) (l u : Z) : bool :=
 Theorem one_function_ok c c' l u w : sound c = true -> sound c' = true -> IZR l <= w <= IZR u ->
   one_function c c' l u = true -> cR c w = cR c' w.
 Proof.
-  intros S S' W E. destruct c as [f | g], c' as [f' | h]; unfold one_function in E; try discriminate.
+  intros S S' W E. destruct c as [f | g | f], c' as [f' | h | f']; unfold one_function in E; try discriminate.
   apply andb_prop in E. destruct E as [E WAYS]. unfold same_steps in E. apply andb_prop in E. destruct E as [E MOVES].
   apply andb_prop in E. destruct E as [SIZE MODE]. apply Pos.eqb_eq in SIZE.
   assert (M : rounding h = rounding g) by (destruct (rounding g), (rounding h); try discriminate; reflexivity).

@@ -14,13 +14,12 @@ Open Scope R_scope.
 (** * The difference of a function at two places *)
 Definition steps (up down : Z) : fn := Fn down 0 [(0, up - down)%Z].   (* up v for v > 0, down v for v < 0 *)
 (** In units of M. *)
-Definition low_difference (M : Z) (f : fn) (t s : Z) (b : bounds) : Z :=
+Definition low_difference (M : Z) (c : curve) (t s : Z) (b : bounds) : Z :=
   (if (t =? 0) && (s =? 0) then 0
    else
      let l := Z.min (lx b) (ly b) in
      let u := Z.max (ux b) (uy b) in
-     let lo := steepest_down f l u in
-     let hi := steepest_up f l u in
+     let (lo, hi) := slopes_on c l u in
      low_over M (if 0 <=? t then steps lo hi else steps hi lo) t s (ld b) (ud b))%Z%bool.
 
 Lemma steps_above up down v : 0 <= v -> fR (steps up down) v = IZR up * v.
@@ -29,12 +28,12 @@ Proof.
 Qed.
 Lemma steps_below up down v : v <= 0 -> fR (steps up down) v = IZR down * v.
 Proof. intros. unfold fR, steps. simpl. destruct (Rle_dec v 0); lra. Qed.
-Lemma difference_between f b x y : sorted (kinks_of f) = true -> within b x y ->
+Lemma difference_between c b x y : sound c = true -> within b x y ->
   let l := Z.min (lx b) (ly b) in
   let u := Z.max (ux b) (uy b) in
-  let lo := steepest_down f l u in
-  let hi := steepest_up f l u in
-  fR (steps lo hi) (x - y) <= fR f x - fR f y <= fR (steps hi lo) (x - y).
+  let lo := fst (slopes_on c l u) in
+  let hi := snd (slopes_on c l u) in
+  fR (steps lo hi) (x - y) <= drawn c x - drawn c y <= fR (steps hi lo) (x - y).
 Proof.
   intros S (HX & HY & _) l u lo hi.
   assert (L : IZR l <= x /\ IZR l <= y).
@@ -42,15 +41,15 @@ Proof.
   assert (U : x <= IZR u /\ y <= IZR u).
   { pose proof (max_l (ux b) (uy b)). pose proof (max_r (ux b) (uy b)). unfold u. lra. }
   destruct (Rle_dec y x) as [O | O].
-  - rewrite !steps_above by lra. pose proof (slopes_ok f l u x y S). unfold lo, hi. lra.
-  - rewrite !steps_below by lra. pose proof (slopes_ok f l u y x S) as H. unfold lo, hi. lra.
+  - rewrite !steps_above by lra. pose proof (slopes_on_ok c l u x y S). unfold lo, hi. lra.
+  - rewrite !steps_below by lra. pose proof (slopes_on_ok c l u y x S) as H. unfold lo, hi. lra.
 Qed.
-Lemma low_difference_ok M f t s b x y : (0 < M)%Z -> sorted (kinks_of f) = true -> within b x y ->
-  IZR t * (fR f x - fR f y) >= IZR M * (IZR s * (x - y) + IZR (low_difference M f t s b)).
+Lemma low_difference_ok M c t s b x y : (0 < M)%Z -> sound c = true -> within b x y ->
+  IZR t * (drawn c x - drawn c y) >= IZR M * (IZR s * (x - y) + IZR (low_difference M c t s b)).
 Proof.
   intros PM S W. unfold low_difference. destruct ((t =? 0) && (s =? 0))%Z%bool eqn:E.
   { apply andb_prop in E. destruct E as [T E]. apply Z.eqb_eq in T, E. subst. lra. }
-  pose proof (difference_between f b x y S W) as D. cbv zeta in D. destruct W as (_ & _ & W).
+  pose proof (difference_between c b x y S W) as D. cbv zeta in D. destruct (slopes_on c _ _) as [lo hi]. cbn [fst snd] in D. destruct W as (_ & _ & W).
   cbv zeta. destruct (Z.leb_spec 0 t) as [T | T].
   - apply IZR_le in T.
     match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM W) end. nra.
@@ -103,6 +102,31 @@ Proof.
   rewrite E. cbn [fst snd]. rewrite plus_IZR. ring.
 Qed.
 
+(** What functions take that are not those followed: where differences are their own, of what does not go through the link. *)
+Definition low_errors (k : neuron) (p q g : Z) (b : bounds) : Z :=
+  let c := function k in
+  match c, other k with
+  | Smooth _, None => low_error c (p + g) (lx b) (ux b) + low_error c (q - g) (ly b) (uy b)
+  | Smooth _, Some c' => low_error c (p + g) (lx b) (ux b) + low_error c' q (ly b) (uy b) + low_error c (- g) (ly b) (uy b)
+  | _, _ => low_error c p (lx b) (ux b) + low_error (curve_of Second k) q (ly b) (uy b)
+  end%Z.
+Lemma low_errors_ok k p q g b x y : sound (function k) = true -> sound (curve_of Second k) = true -> within b x y ->
+  let c := function k in
+  let c' := curve_of Second k in
+  IZR p * (cR c x - fR (close c) x) + IZR q * (cR c' y - fR (close c') y)
+    + IZR g * (drawn c x - fR (close c) x - (drawn c y - fR (close c) y)) >= IZR (low_errors k p q g b).
+Proof.
+  intros S S' (WX & WY & _). cbv zeta. pose proof (fun p => low_error_ok _ p _ _ _ S WX) as EX.
+  pose proof (fun p => low_error_ok _ p _ _ _ S WY) as EY. pose proof (low_error_ok _ q _ _ _ S' WY) as EQ.
+  unfold low_errors. destruct (function k) as [f | h | s] eqn:F; rewrite ?plus_IZR.
+  1, 2: specialize (EX p); cbn [drawn]; lra.
+  destruct (other k) as [c' |] eqn:O; rewrite ?plus_IZR.
+  - assert (CS : curve_of Second k = c') by (unfold curve_of; rewrite O; reflexivity). rewrite CS in *.
+    specialize (EX (p + g)%Z). specialize (EY (- g)%Z). rewrite plus_IZR in EX. rewrite opp_IZR in EY. cbn [cR drawn] in *. lra.
+  - assert (CS : curve_of Second k = Smooth s) by (unfold curve_of; rewrite O, F; reflexivity). rewrite CS in *.
+    specialize (EX (p + g)%Z). specialize (EY (q - g)%Z). rewrite plus_IZR in EX. rewrite minus_IZR in EY. cbn [cR drawn] in *. lra.
+Qed.
+
 (** What the errors of a neuron may take from a x + a' y, times the denominator, where its rows read numbers of sizes up to N. *)
 Definition lost (N a a' : Z) (k : neuron) : Z :=
   match unknown k with
@@ -138,8 +162,8 @@ Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint)
       let '(u, v) := gathered k b (head p) (head q) in
       ( (c + low_over U f (u + link t) (m * slope_x t) (lx b) (ux b)
            + low_second U k v (link t) (m * slope_y t) (ly b) (uy b)
-           + low_difference U f (- link t) (m * slope_d t) b
-           + (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)) / U)%Z
+           + low_difference U (function k) (- link t) (m * slope_d t) b
+           + low_errors k u v (link t) b / U)%Z
       , (cb + a * bias1 k + a' * bias2 k - lost N a a' k)%Z
       , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
@@ -178,14 +202,12 @@ Proof.
     pose proof (gathered_ok k b (head p) (head q) x y K1 K2 W) as G. rewrite EG in G. cbn [fst snd] in G.
     set (f := close (function k)) in *.
     pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (proj1 W)) as A.
-    pose proof (low_difference_ok U f (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
-    pose proof (low_error_ok (function k) u _ _ _ K1 (proj1 W)) as E1.
-    pose proof (low_error_ok (curve_of Second k) v _ _ _ K2 (proj1 (proj2 W))) as E2.
-    fold f in E1. change (curve_of First k) with (function k).
+    pose proof (low_difference_ok U (function k) (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
+    pose proof (low_errors_ok k u v (link t) _ _ _ K1 K2 W) as E9.
+    cbv zeta in E9. fold f in E9. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
     pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU (proj1 (proj2 W))) as B. fold f in B.
-    pose proof (over_ok U (low_error (function k) u (lx b) (ux b) + low_error (curve_of Second k) v (ly b) (uy b)) PU) as E.
-    rewrite plus_IZR in E.
+    pose proof (over_ok U (low_errors k u v (link t) b) PU) as E.
     destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
     apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].
     apply (line_near _ (slope_y t - slope_d t + snd e)%Z) in N2; [| exact HD].

@@ -13,7 +13,7 @@ Open Scope R_scope.
 
 Definition fits_here (u : R) (wrapping : bool) (c : curve) (v : R) : Prop :=
   match c with
-  | Bent _ => True
+  | Bent _ | Smooth _ => True
   | Levels g => wraps g = wrapping -> fits_type g (level_of g (v / (IZR (Zpos (size g)) * u)))
   end.
 Fixpoint all_fit (u : R) (wrapping : bool) (s : side) (n : net) (b : list (list R)) : Prop :=
@@ -47,7 +47,7 @@ Definition below_half (t i : nat) (a : Z) (closed : bool) : obligation :=
   [Limit t i KY false (- (- a / 2)) (closed || Z.odd a)].
 Definition leaving (wrapping : bool) (t i : nat) (c : curve) : list obligation :=
   match c with
-  | Bent _ => []
+  | Bent _ | Smooth _ => []
   | Levels g =>
       if eqb (wraps g) wrapping then
         [above_half t i (fst (highest_kept g)) (snd (highest_kept g)); below_half t i (fst (lowest_kept g)) (snd (lowest_kept g))]
@@ -91,7 +91,7 @@ Qed.
 Lemma leaving_ok wrapping r t i c x y : at_ r t i = Some (x, y) ->
   (forall o, In o (leaving wrapping t i c) -> ~ violated o r) -> fits_here 1 wrapping c y.
 Proof.
-  intros A H. destruct c as [f | g]; [exact I |]. simpl. intros W. unfold leaving in H. rewrite W, eqb_reflx in H.
+  intros A H. destruct c as [f | g | s]; [exact I | | exact I]. simpl. intros W. unfold leaving in H. rewrite W, eqb_reflx in H.
   rewrite Rmult_1_r. split; [apply lowest_kept_ok | apply highest_kept_ok].
   - eapply below_half_ok; [exact A |]. apply H. right. left. reflexivity.
   - eapply above_half_ok; [exact A |]. apply H. left. reflexivity.
@@ -100,7 +100,7 @@ Qed.
 (** * The networks that are counted in multiples of u *)
 Lemma fits_here_scaled u wrapping c y : 0 < u -> fits_here 1 wrapping c y -> fits_here u wrapping c (u * y).
 Proof.
-  intros U. destruct c as [f | g]; [auto |]. simpl. intros H W. specialize (H W).
+  intros U. destruct c as [f | g | s]; [auto | | auto]. simpl. intros H W. specialize (H W).
   assert (S : 0 < IZR (Zpos (size g))) by (apply IZR_lt; lia).
   replace (u * y / (IZR (Zpos (size g)) * u)) with (y / (IZR (Zpos (size g)) * 1)) by (field; lra). exact H.
 Qed.

@@ -120,7 +120,8 @@ let bound_layer goal room choices j start =
     let b = (Float.abs q *. lines.((of_sign q y_up * m) + i)) +. lines.((more_y * m) + i) in
     let s = (Float.abs t *. lines.((of_sign t d_up * m) + i)) +. lines.((more_d * m) + i) in
     into.(i) <- g; into.(m + i) <- a; into.((2 * m) + i) <- b; into.((3 * m) + i) <- s;
-    bound := !bound +. (p0 *. fixed.rounded.((of_sign p0 0 * m) + i)) +. (q0 *. fixed.rounded.((of_sign q0 2 * m) + i));
+    let p' = beside f p0 g and q' = beside f q0 t in
+    bound := !bound +. (p' *. fixed.rounded.((of_sign p' 0 * m) + i)) +. (q' *. fixed.rounded.((of_sign q' 2 * m) + i));
     if p <> 0.0 || a <> 0.0 then begin
       let v = lowest_place f p a k.lx.(i) k.ux.(i) in
       at.(i) <- v;

@@ -522,6 +522,12 @@ let rec fold_left f l a0 =
   | [] -> a0
   | b :: t -> fold_left f t (f a0 b)
 
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t -> f b (fold_right f a0 t)
+
 (** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
 
 let rec existsb f = function
@@ -728,6 +734,180 @@ let steepest_down f l u =
 let steepest_up f l u =
   slope_high f.base f.kinks_of l u
 
+type smooth = { rise : Big_int_Z.big_int; stretch : Big_int_Z.big_int;
+                foot : Big_int_Z.big_int; follower : fn;
+                astray : Big_int_Z.big_int }
+
+(** val one : Big_int_Z.big_int **)
+
+let one =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+
+(** val squarings : nat **)
+
+let squarings =
+  S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S O)))))))))))))))))))))))))))))))
+
+(** val parts_of : Big_int_Z.big_int **)
+
+let parts_of =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+
+(** val ceil_div :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let ceil_div a b =
+  Z.opp (Z.div (Z.opp a) b)
+
+(** val square_down : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let square_down x =
+  Z.div (Z.mul x x) one
+
+(** val square_up : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let square_up x =
+  ceil_div (Z.mul x x) one
+
+(** val exp_low :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let exp_low a t =
+  Nat.iter squarings square_down
+    (Z.max Big_int_Z.zero_big_int
+      (Z.sub one (ceil_div (Z.mul one a) (Z.mul t parts_of))))
+
+(** val exp_high :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let exp_high a t =
+  Nat.iter squarings square_up
+    (ceil_div (Z.mul one (Z.mul t parts_of)) (Z.add (Z.mul t parts_of) a))
+
+(** val enclosed :
+    smooth -> Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let enclosed s w =
+  let a = Z.abs w in
+  let t = s.stretch in
+  let h = s.rise in
+  let lo = exp_low a t in
+  let hi = exp_high a t in
+  if Big_int_Z.le_big_int Big_int_Z.zero_big_int w
+  then ((Z.add s.foot (Z.div (Z.mul h one) (Z.add one hi))),
+         (Z.add s.foot (ceil_div (Z.mul h one) (Z.add one lo))))
+  else ((Z.add s.foot (Z.div (Z.mul h lo) (Z.add one lo))),
+         (Z.add s.foot (ceil_div (Z.mul h hi) (Z.add one hi))))
+
+(** val off_at : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let off_at s w =
+  let (lo, hi) = enclosed s w in
+  let v = fZ s.follower w in Z.max (Z.sub hi v) (Z.sub v lo)
+
+(** val bend :
+    smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let bend s a b =
+  Z.min
+    (ceil_div s.rise (Big_int_Z.mult_int_big_int 2
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+    (Z.min (Z.sub (Z.add s.foot s.rise) (fst (enclosed s a)))
+      (Z.sub (snd (enclosed s b)) s.foot))
+
+(** val bow :
+    smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let bow s a b =
+  ceil_div (Z.mul (bend s a b) (Z.mul (Z.sub b a) (Z.sub b a)))
+    (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+      (Z.mul s.stretch s.stretch))
+
+(** val follows_from :
+    smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> bool **)
+
+let rec follows_from s a ea = function
+| [] ->
+  Big_int_Z.le_big_int
+    (Z.abs (Z.sub (Z.add s.foot s.rise) (fZ s.follower a))) s.astray
+| p :: ks' ->
+  let (b, _) = p in
+  let eb = off_at s b in
+  (&&)
+    ((&&)
+      ((&&) (Big_int_Z.lt_big_int a b) (Big_int_Z.le_big_int eb s.astray))
+      (Big_int_Z.le_big_int (Z.add (Z.max ea eb) (bow s a b)) s.astray))
+    (follows_from s b eb ks')
+
+(** val turns : kinks -> Big_int_Z.big_int **)
+
+let turns ks =
+  fold_right (fun k t -> Z.add (snd k) t) Big_int_Z.zero_big_int ks
+
+(** val follows : smooth -> bool **)
+
+let follows s =
+  match s.follower.kinks_of with
+  | [] -> false
+  | p :: ks ->
+    let (a, _) = p in
+    let ea = off_at s a in
+    (&&)
+      ((&&)
+        ((&&)
+          ((&&) (Big_int_Z.eq_big_int s.follower.base Big_int_Z.zero_big_int)
+            (Big_int_Z.eq_big_int (turns s.follower.kinks_of)
+              Big_int_Z.zero_big_int)) (Big_int_Z.le_big_int ea s.astray))
+        (Big_int_Z.le_big_int (Z.abs (Z.sub s.foot (fZ s.follower a)))
+          s.astray)) (follows_from s a ea ks)
+
+(** val value_above : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let value_above s w =
+  Z.max Big_int_Z.zero_big_int (Z.min s.rise (Z.sub (fZ s.follower w) s.foot))
+
+(** val slope_under : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let slope_under s w =
+  let v = value_above s w in
+  Z.div (Z.sub (Z.mul v (Z.sub s.rise v)) (Z.mul s.astray s.rise))
+    (Z.mul s.rise s.stretch)
+
+(** val slope_over : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let slope_over s w =
+  let v = value_above s w in
+  ceil_div (Z.add (Z.mul v (Z.sub s.rise v)) (Z.mul s.astray s.rise))
+    (Z.mul s.rise s.stretch)
+
+(** val smooth_slopes :
+    smooth -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let smooth_slopes s l u =
+  ((Z.max Big_int_Z.zero_big_int (Z.min (slope_under s l) (slope_under s u))),
+    (let top0 =
+       ceil_div s.rise
+         (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int)) s.stretch)
+     in
+     Z.min top0
+       (if Big_int_Z.lt_big_int u Big_int_Z.zero_big_int
+        then slope_over s u
+        else if Big_int_Z.lt_big_int Big_int_Z.zero_big_int l
+             then slope_over s l
+             else top0)))
+
 type mode =
 | HalfEven
 | HalfAway
@@ -815,6 +995,7 @@ type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
 type curve =
 | Bent of fn
 | Levels of grid
+| Smooth of smooth
 
 (** val ends : grid -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
@@ -830,11 +1011,15 @@ let close = function
   { base = Big_int_Z.zero_big_int; shift = (fst (ends g)); kinks_of =
     (((fst (ends g)), Big_int_Z.unit_big_int) :: (((snd (ends g)),
     (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)) :: [])) }
+| Smooth s -> s.follower
 
 (** val sound : curve -> bool **)
 
 let sound c =
-  sorted (close c).kinks_of
+  (&&) (sorted (close c).kinks_of)
+    (match c with
+     | Smooth s -> follows s
+     | _ -> true)
 
 (** val highest_kept : grid -> Big_int_Z.big_int * bool **)
 
@@ -907,6 +1092,16 @@ let low_error c p l u =
     if Big_int_Z.eq_big_int p Big_int_Z.zero_big_int
     then Big_int_Z.zero_big_int
     else let (a, b) = errors g l u in Z.min (Z.mul p a) (Z.mul p b)
+  | Smooth s -> Z.opp (Z.mul (Z.abs p) s.astray)
+
+(** val slopes_on :
+    curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let slopes_on c l u =
+  match c with
+  | Smooth s -> smooth_slopes s l u
+  | _ -> ((steepest_down (close c) l u), (steepest_up (close c) l u))
 
 (** val cut_alike :
     grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
@@ -950,23 +1145,21 @@ let same_mode m m' =
 
 let same_steps c c' =
   match c with
-  | Bent _ -> false
   | Levels g ->
     (match c' with
-     | Bent _ -> false
      | Levels h ->
        (&&) ((&&) (Pos.eqb g.size h.size) (same_mode g.rounding h.rounding))
-         (moves g.rounding (Z.sub h.zero_point g.zero_point)))
+         (moves g.rounding (Z.sub h.zero_point g.zero_point))
+     | _ -> false)
+  | _ -> false
 
 (** val one_function :
     curve -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
 let one_function c c' l u =
   match c with
-  | Bent _ -> false
   | Levels g ->
     (match c' with
-     | Bent _ -> false
      | Levels h ->
        (&&) (same_steps c c')
          ((||)
@@ -974,7 +1167,9 @@ let one_function c c' l u =
            ((&&)
              ((&&) ((&&) g.wraps h.wraps)
                (Big_int_Z.eq_big_int (fst (ends g)) (fst (ends h))))
-             (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h))))))
+             (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h)))))
+     | _ -> false)
+  | _ -> false
 
 (** val add_row :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1253,17 +1448,16 @@ let steps up0 down0 =
     ((Big_int_Z.zero_big_int, (Z.sub up0 down0)) :: []) }
 
 (** val low_difference :
-    Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     bounds -> Big_int_Z.big_int **)
 
-let low_difference m f t s b =
+let low_difference m c t s b =
   if (&&) (Big_int_Z.eq_big_int t Big_int_Z.zero_big_int)
        (Big_int_Z.eq_big_int s Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
   else let l = Z.min b.lx b.ly in
        let u = Z.max b.ux b.uy in
-       let lo = steepest_down f l u in
-       let hi = steepest_up f l u in
+       let (lo, hi) = slopes_on c l u in
        low_over m
          (if Big_int_Z.le_big_int Big_int_Z.zero_big_int t
           then steps lo hi
@@ -1310,6 +1504,26 @@ let agrees k b =
 let gathered k b p q =
   if agrees k b then ((Z.add p q), Big_int_Z.zero_big_int) else (p, q)
 
+(** val low_errors :
+    neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    bounds -> Big_int_Z.big_int **)
+
+let low_errors k p q g b =
+  let c = k.function0 in
+  (match c with
+   | Smooth _ ->
+     (match k.other with
+      | Some c' ->
+        Z.add
+          (Z.add (low_error c (Z.add p g) b.lx b.ux)
+            (low_error c' q b.ly b.uy)) (low_error c (Z.opp g) b.ly b.uy)
+      | None ->
+        Z.add (low_error c (Z.add p g) b.lx b.ux)
+          (low_error c (Z.sub q g) b.ly b.uy))
+   | _ ->
+     Z.add (low_error c p b.lx b.ux)
+       (low_error (curve_of Second k) q b.ly b.uy))
+
 (** val lost :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron ->
     Big_int_Z.big_int **)
@@ -1352,10 +1566,9 @@ let rec relax u m n0 ks bs h o p q =
                   (low_over u f (Z.add u0 t.link) (Z.mul m t.slope_x) b.lx
                     b.ux))
                 (low_second u k v t.link (Z.mul m t.slope_y) b.ly b.uy))
-              (low_difference u f (Z.opp t.link) (Z.mul m t.slope_d) b))
-            (Z.div
-              (Z.add (low_error k.function0 u0 b.lx b.ux)
-                (low_error (curve_of Second k) v b.ly b.uy)) u)),
+              (low_difference u k.function0 (Z.opp t.link)
+                (Z.mul m t.slope_d) b))
+            (Z.div (low_errors k u0 v t.link b) u)),
        (Z.sub (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))
          (lost n0 a a' k))), (add_weights a k.row1 p')),
        (add_weights a' k.row2 q')))
@@ -1811,12 +2024,12 @@ let below_half t i a closed =
 (** val leaving : bool -> nat -> nat -> curve -> obligation list **)
 
 let leaving wrapping t i = function
-| Bent _ -> []
 | Levels g ->
   if eqb g.wraps wrapping
   then (above_half t i (fst (highest_kept g)) (snd (highest_kept g))) :: (
          (below_half t i (fst (lowest_kept g)) (snd (lowest_kept g))) :: [])
   else []
+| _ -> []
 
 (** val all_leaving : bool -> nat -> net -> obligation list **)
 

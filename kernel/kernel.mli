@@ -118,6 +118,8 @@ val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
 
 val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
 
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
@@ -189,6 +191,54 @@ val steepest_down :
 val steepest_up :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+type smooth = { rise : Big_int_Z.big_int; stretch : Big_int_Z.big_int;
+                foot : Big_int_Z.big_int; follower : fn;
+                astray : Big_int_Z.big_int }
+
+val one : Big_int_Z.big_int
+
+val squarings : nat
+
+val parts_of : Big_int_Z.big_int
+
+val ceil_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val square_down : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val square_up : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val exp_low : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val exp_high : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val enclosed :
+  smooth -> Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val off_at : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val bend :
+  smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val bow :
+  smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val follows_from :
+  smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> bool
+
+val turns : kinks -> Big_int_Z.big_int
+
+val follows : smooth -> bool
+
+val value_above : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val slope_under : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val slope_over : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val smooth_slopes :
+  smooth -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
 type mode =
 | HalfEven
 | HalfAway
@@ -214,6 +264,7 @@ type grid = { size : Big_int_Z.big_int; zero_point : Big_int_Z.big_int;
 type curve =
 | Bent of fn
 | Levels of grid
+| Smooth of smooth
 
 val ends : grid -> Big_int_Z.big_int * Big_int_Z.big_int
 
@@ -240,6 +291,10 @@ val errors :
 val low_error :
   curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
+
+val slopes_on :
+  curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
 
 val cut_alike : grid -> grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
 
@@ -350,8 +405,8 @@ val highest : kind -> bounds -> Big_int_Z.big_int
 val steps : Big_int_Z.big_int -> Big_int_Z.big_int -> fn
 
 val low_difference :
-  Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds
-  -> Big_int_Z.big_int
+  Big_int_Z.big_int -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  bounds -> Big_int_Z.big_int
 
 type hint = { link : Big_int_Z.big_int; slope_x : Big_int_Z.big_int;
               slope_y : Big_int_Z.big_int; slope_d : Big_int_Z.big_int }
@@ -370,6 +425,10 @@ val agrees : neuron -> bounds -> bool
 val gathered :
   neuron -> bounds -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
+
+val low_errors :
+  neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  bounds -> Big_int_Z.big_int
 
 val lost :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron ->

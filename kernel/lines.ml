@@ -13,7 +13,8 @@ type shape = {
   at : float array; by : float array; (* the same: where it bends, and by how much its slope changes *)
   below : float; above : float;
   kept : float * float; (* between these no level wraps *)
-  span : float; (* how far a level may be from it elsewhere *)
+  span : float; (* how far a level, or a smooth function, may be from it elsewhere *)
+  logistic : (float * float * float) option; (* of a smooth function: its rise, stretch and foot *)
 }
 
 let[@inline] value f v =
@@ -64,7 +65,14 @@ let slope f p l u =
     !best
   end
 
-let steepest f l u =
+(* Of a smooth function, which is [span] away at most: from its value at both ends, as the kernel does. *)
+let logistic_slopes f (rise, stretch, foot) l u =
+  let slope w = let v = greater 0.0 (lesser rise (value f w -. foot)) in v *. (rise -. v) /. (rise *. stretch) in
+  let more = f.span /. stretch and top = rise /. (4.0 *. stretch) in
+  ( greater 0.0 (lesser (slope l) (slope u) -. more),
+    lesser top (if u < 0.0 then slope u +. more else if l > 0.0 then slope l +. more else top) )
+
+let of_pieces f l u =
   let lo = ref (slope_right f l) in
   let hi = ref !lo and now = ref !lo in
   for k = 0 to Array.length f.at - 1 do
@@ -73,11 +81,16 @@ let steepest f l u =
   done;
   (!lo, !hi)
 
+let steepest f l u = match f.logistic with None -> of_pieces f l u | Some given -> logistic_slopes f given l u
+
+(* What does not go through the link, of which alone a smooth function may be off; of others it is the coefficient itself. *)
+let[@inline] beside f p g = if f.logistic = None then p else p +. g
+
 (* The difference of a function at two places is between the lines of its least and greatest slopes. *)
 let difference least most t =
   let up, down = if t >= 0.0 then (least, most) else (most, least) in
   { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |]; at = [| 0.0 |]; by = [| up -. down |]; below = 0.0; above = 0.0;
-    kept = (neg_infinity, infinity); span = 0.0 }
+    kept = (neg_infinity, infinity); span = 0.0; logistic = None }
 
 (* Whether something is rounded between l and u. *)
 let rounds f l u =

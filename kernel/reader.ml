@@ -190,16 +190,23 @@ let pair text =
       in
       Kernel.Levels { size; zero_point; least_level; greatest_level; rounding; wraps }
     in
+    let bent base =
+      let shift = integer source "a shift" in
+      let kinks = count source "the number of kinks" most_kinks in
+      let kink () = let place = integer source "a kink" in (place, integer source "a slope") in
+      { Kernel.base; shift; kinks_of = list kinks kink }
+    in
     let function0 () =
       match word source "a function" with
       | "levels" -> levels false
       | "wrapping" -> levels true
-      | base when is_integer base ->
-          let base = Z.of_string base in
-          let shift = integer source "a shift" in
-          let kinks = count source "the number of kinks" most_kinks in
-          let kink () = let place = integer source "a kink" in (place, integer source "a slope") in
-          Kernel.Bent { base; shift; kinks_of = list kinks kink }
+      | "sigmoid" ->
+          let rise = positive source "a rise" in
+          let stretch = positive source "a stretch" in
+          let foot = integer source "a foot" in
+          let astray = integer source "a distance" in
+          Kernel.Smooth { rise; stretch; foot; follower = bent (integer source "a slope"); astray }
+      | base when is_integer base -> Kernel.Bent (bent (Z.of_string base))
       | other -> refuse "word %d is %S; a function is due" source.words other
     in
     let functions = Array.of_list (list several function0) in

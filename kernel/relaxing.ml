@@ -57,9 +57,11 @@ let layer_of (given : Kernel.layer) reach =
           let half (twice, _) = 0.5 *. float_of twice in
           let kept = if g.wraps then (half (Kernel.lowest_kept g), half (Kernel.highest_kept g)) else (neg_infinity, infinity) in
           (0.5 *. size *. float_of a, 0.5 *. size *. float_of b, kept, if g.wraps then float_of (Kernel.span g) else 0.0)
+      | Smooth s -> (0.0, 0.0, (infinity, neg_infinity), float_of s.astray)
     in
+    let logistic = match c with Smooth s -> Some (float_of s.rise, float_of s.stretch, float_of s.foot) | _ -> None in
     { base = float_of f.base; shift = float_of f.shift; kinks = Array.of_list kinks; at = Array.of_list (List.map fst kinks);
-      by = Array.of_list (List.map snd kinks); below; above; kept; span }
+      by = Array.of_list (List.map snd kinks); below; above; kept; span; logistic }
   in
   let shapes = Array.map (fun (k : Kernel.neuron) -> shape k.function0) neurons in
   let others = Array.mapi (fun i (k : Kernel.neuron) -> match k.other with None -> shapes.(i) | Some c -> shape c) neurons in
@@ -160,7 +162,7 @@ let prepare f h (k : known) i =
   line of_d (difference least most 1.0) 1.0 ld ud; line (of_d + 2) (difference least most (-1.0)) (-1.0) ld ud;
   set rounded_x (rounding f 1.0 lx ux); set (rounded_x + 1) (-.rounding f (-1.0) lx ux);
   set rounded_y (rounding h 1.0 ly uy); set (rounded_y + 1) (-.rounding h (-1.0) ly uy);
-  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || (least = most && most <> 0.0)) then 1.0 else 0.0);
+  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || (least = most && most <> 0.0) || f.logistic <> None) then 1.0 else 0.0);
   Bytes.set k.ready i '1'
 
 (* Where the usual lines of a neuron are in the table. *)
@@ -183,7 +185,7 @@ let usual_constant layer (k : known) i p q =
     let o = table_of layer k i and t = k.table in
     let g = t.(o + linked) *. shared p q in
     constant_at t (o + of_x) (p +. g) +. constant_at t (o + of_y) (q -. g) +. constant_at t (o + of_d) (-.g)
-    +. rounding_at t (o + rounded_x) p +. rounding_at t (o + rounded_y) q
+    +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) p g) +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) q (-.g))
   end
 
 (* What p f(x) + q h(y) is at least, beside the lines; g is 0 where f and h are not alike. *)
@@ -197,7 +199,7 @@ let constant f h (k : known) i p q { g; a; b; s } =
       lowest (difference least most (-.g)) (-.g) s k.ld.(i) k.ud.(i)
   in
   below f (p +. g) a lx ux +. below h (q -. g) b ly uy +. by_difference
-  +. (p *. rounding f p lx ux) +. (q *. rounding h q ly uy)
+  +. (let p = beside f p g in p *. rounding f p lx ux) +. (let q = beside f q (-.g) in q *. rounding h q ly uy)
 
 (* The usual lines for coefficients p and q of the functions of a layer, into [links], [x], [y] and [d]; what is added beside
    them. The table has room for every neuron, which is checked once. *)
@@ -218,7 +220,8 @@ let usual_lines layer (k : known) p q links x y d =
       y.(i) <- by_y *. Array.unsafe_get t oy;
       d.(i) <- by_d *. Array.unsafe_get t od;
       total := !total +. (by_x *. Array.unsafe_get t (ox + 1)) +. (by_y *. Array.unsafe_get t (oy + 1))
-               +. (by_d *. Array.unsafe_get t (od + 1)) +. rounding_at t (o + rounded_x) pi +. rounding_at t (o + rounded_y) qi
+               +. (by_d *. Array.unsafe_get t (od + 1)) +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) pi g)
+               +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) qi (-.g))
     end
   done;
   !total

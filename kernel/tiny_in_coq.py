@@ -84,8 +84,15 @@ class Terms:
             numbers = f"{self.positive()} {self.z()} {self.z()} {self.z()}"
             rounding, wraps = next(self.source).title().replace("-", ""), str(first == "wrapping").lower()
             return f"(Levels (Grid {numbers} {rounding} {wraps}))"
-        base, shift = f"({int(first)})%Z", self.z()
-        return f"(Bent (Fn {base} {shift} {several(self.count(), lambda: f'({self.z()}, {self.z()})')}))"
+        if first == "sigmoid":
+            numbers, astray = f"{self.positive()} {self.positive()} {self.z()}", self.z()
+            return f"(Smooth (Logistic {numbers} {self.bent(next(self.source))} {astray}))"
+        return f"(Bent {self.bent(first)})"
+
+    def bent(self, base: str) -> str:
+        """A piecewise linear function."""
+        shift, kinks = self.z(), several(self.count(), lambda: f"({self.z()}, {self.z()})")
+        return f"(Fn ({int(base)})%Z {shift} {kinks})"
 
     def neuron(self, functions: list[str]) -> str:
         """A neuron."""
@@ -177,7 +184,7 @@ def lemma(name: str, data: bytes) -> str:
 if __name__ == "__main__":
     print("(** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)")
     print("From Coq Require Import ZArith List.")
-    print("From Kernel Require Import Functions Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.")
+    print("From Kernel Require Import Functions Smooth Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.")
     print("Import ListNotations.\nOpen Scope Z_scope.\n")
     for path in map(Path, sys.argv[1:]):
         print(lemma("Tiny_" + path.stem.replace("-", "_"), path.read_bytes()))

@@ -3,7 +3,7 @@
     x = (row1 X + bias1 / grain) / denominator,    X = f(x) of every neuron,
 
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
-over its kinks, or a quantiser. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
+over its kinks, a quantiser, or one of `smooth`. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
 denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
 what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
 Rows of numbers that are no rationals, that a float32 runtime rounds, or whose common denominator would be too long, are
@@ -23,6 +23,7 @@ from eqspec.audit.reading import Step
 from eqspec.audit.rounding import Refused
 from eqspec.lazy_dataclass import dataclass
 
+from .smooth import NAMES, Logistic
 from .unrolling import Affine, Layer, Near, unrolled
 
 GRAIN = 2**28
@@ -96,7 +97,7 @@ class Held:
     zero: int = 0
 
 
-Function = Bend | Levels
+Function = Bend | Levels | Logistic
 Both = tuple[Function, Function]
 Holds = tuple[Held, Held]
 PLAIN = Held()
@@ -130,8 +131,12 @@ def function(curve: Curve | None) -> Function:
         if not zero.is_integer():
             raise Refused("the kernel checks quantisers whose zero point is an integer")
         return Levels(Fraction(size), int(zero), int(least), int(greatest), ROUNDINGS[int(rounding)])
+    if curve.name in NAMES:
+        return Logistic(curve.name)
     if curve.name != "pieces":
-        raise Refused(f"the kernel checks piecewise linear functions and quantisers; it has no rule for {curve.name}")
+        raise Refused(
+            f"the kernel checks piecewise linear functions, Sigmoid, Tanh and quantisers; it has no rule for {curve.name}"
+        )
     count, *given = curve.parameters
     knots, slopes, at_first = given[: int(count)], [Fraction(s) for s in given[int(count) : -1]], Fraction(given[-1])
     kinks = [(Fraction(k), b - a) for k, a, b in zip(knots, slopes, slopes[1:], strict=False)]

@@ -20,6 +20,7 @@ from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
 from .commands import DEPTH, Guarded, Quantities, commands
 from .rounds import Facts, Places
+from .smooth import NAMES
 from .validation import validate
 from .weights import chosen
 
@@ -98,6 +99,8 @@ def prepared(path: Path, folder: Path) -> Prepared:
         networks = [network(asked, role, folder) for role in ("reference", "candidate")]
         of_levels = asked["property"]["kind"] == "never"  # of one network, which stands beside itself
         steps = [one.steps() for one in (networks[1:] * 2 if of_levels else networks)]
+        if arithmetic == "float32" and any(c.name in NAMES for one in steps for s in one for c in s.curves):
+            raise Refused("the kernel checks claims about float32 of networks with piecewise linear functions")
         pair = canonical(steps[0], steps[1], len(networks[0].scale), every_step=of_levels)
         validate(pair.text, pair.grain, steps, every_step=of_levels)
         if of_levels or "decision" in head:  # by exact integers: there is no tree, the kernel shows the claim by itself

@@ -26,6 +26,8 @@ Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
 """Slope on the left, value of its line at 0, and kinks: place and change of slope."""
 Quantiser = tuple[Fraction, int, int, int, str]
 """The size of a step, the zero point, both ends, and how it rounds."""
+Smooth = tuple[Fraction, Fraction, Fraction, None]
+"""Its rise, its stretch and its foot: foot + rise sigmoid(v / stretch)."""
 ROUNDINGS = "half-even", "half-away", "half-zero", "down", "up", "to-zero", "from-zero"
 
 
@@ -95,11 +97,18 @@ def _compare(
         _differs("its end")
 
 
-def _function(words: Iterator[str], grain: int) -> Bent | Quantiser:
+def _function(words: Iterator[str], grain: int) -> Bent | Quantiser | Smooth:
     first = next(words)
     if first == "levels":
         size, zero, least, greatest = (int(next(words)) for _ in range(4))
         return Fraction(size, grain), zero, least, greatest, next(words)
+    if first == "sigmoid":
+        rise, stretch, foot = (Fraction(int(next(words)), grain) for _ in range(3))
+        for _ in range(3):  # of the function that follows it, which the kernel compares with it
+            next(words)
+        for _ in range(2 * _index(next(words))):
+            next(words)
+        return rise, stretch, foot, None
     base, shift, count = int(first), int(next(words)), _index(next(words))
     pairs = [(int(next(words)), int(next(words))) for _ in range(count)]
     return Fraction(base), Fraction(shift, grain), tuple((Fraction(b, grain), Fraction(s)) for b, s in pairs)
@@ -181,7 +190,7 @@ def _is_near(
 
 
 def _copied(
-    weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser, held: Sequence[Held | None], where: str
+    weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser | Smooth, held: Sequence[Held | None], where: str
 ) -> Held | None:
     """What a row holds that copies a neuron, or nothing."""
     if not weights and not bias:
@@ -209,13 +218,20 @@ def _meant(curve: Curve | None, where: str) -> Bent:
     return slopes[0], Fraction(curve.parameters[-1]) - slopes[0] * knots[0], changes
 
 
-def _scale(found: Bent | Quantiser, curve: Curve | None, where: str) -> tuple[Fraction, int]:
+def _scale(found: Bent | Quantiser | Smooth, curve: Curve | None, where: str) -> tuple[Fraction, int]:
     """The scale and the zero point with which a function in the text is the one that is meant."""
     if len(found) == 5:
         given = () if curve is None or curve.name != "levels" else curve.parameters
         if not given or found != (*map(Fraction, given[:4]), ROUNDINGS[int(given[4])]):
             _differs(f"the function of {where}")
         return found[0], found[1]
+    if len(found) == 4:
+        name = None if curve is None else curve.name
+        scale = found[0] / 2 if name == "tanh" else found[0]
+        meant = {"sigmoid": (scale, Fraction(1), 0, None), "tanh": (2 * scale, Fraction(1, 2), -scale, None)}
+        if name not in meant or found != meant[name] or scale <= 0:
+            _differs(f"the function of {where}")
+        return scale, 0
     slope, at_0, kinks = _meant(curve, where)
     scale = Fraction(1)
     for one, other in [(found[0], slope), *((a[1], b[1]) for a, b in zip(found[2], kinks, strict=False))]:
