@@ -121,42 +121,140 @@ Qed.
 (** * The same in units of a scale M, with short numbers
 
     Of a long coefficient p only the quotient by M is multiplied. What remains of it is between 0 and M, so it takes at
-    most M times what the function has below 0. *)
-Definition atM (f : fn) (p : Z) (all : bool) (a v : Z) : Z :=
-  (let w := fZ f v in p * w - a * v + (if all then 0 else Z.min 0 w))%Z.
-Fixpoint lowM (f : fn) (p : Z) (all : bool) (a : Z) (ks : kinks) (l u : Z) : Z :=
+    most M times what the function has below 0. Kinks in order are walked along once, from value to value. *)
+Fixpoint sorted (ks : kinks) : bool :=
   match ks with
-  | [] => Z.min (atM f p all a l) (atM f p all a u)
-  | (b, _) :: ks' =>
-      if ((l <? b) && (b <? u))%Z%bool then Z.min (atM f p all a b) (lowM f p all a ks' l u) else lowM f p all a ks' l u
+  | [] => true
+  | (b, _) :: ks' => (forallb (fun k => b <=? fst k)%Z ks' && sorted ks')%bool
   end.
+Definition turns (ks : kinks) : Z := fold_right (fun k t => (snd k + t)%Z) 0%Z ks.
+Definition gM (p : Z) (all : bool) (a w v : Z) : Z := (p * w - a * v + (if all then 0 else Z.min 0 w))%Z.
+Definition atM (f : fn) (p : Z) (all : bool) (a v : Z) : Z := gM p all a (fZ f v) v.
+(** From x on, where the value is w and the slope to the right c. *)
+Fixpoint walk (p : Z) (all : bool) (a c w x : Z) (ks : kinks) (u : Z) : Z :=
+  (match ks with
+   | [] => gM p all a (w + c * (u - x)) u
+   | (b, s) :: ks' =>
+       if u <=? b then gM p all a (w + c * (u - x)) u
+       else let w' := w + c * (b - x) in Z.min (gM p all a w' b) (walk p all a (c + s) w' b ks' u)
+   end)%Z.
+Fixpoint walk_from (p : Z) (all : bool) (a c w l : Z) (ks : kinks) (u : Z) : Z :=
+  (match ks with
+   | (b, s) :: ks' => if b <=? l then walk_from p all a (c + s) w l ks' u else walk p all a c w l ks u
+   | [] => walk p all a c w l [] u
+   end)%Z.
+Definition lowM (f : fn) (p : Z) (all : bool) (a l u : Z) : Z :=
+  let w := fZ f l in Z.min (gM p all a w l) (walk_from p all a (base f) w l (kinks_of f) u).
 Definition low_over (M : Z) (f : fn) (p a l u : Z) : Z :=
   if ((p =? 0) && (a =? 0))%Z%bool then 0%Z
-  else let whole := (p / M)%Z in lowM f whole (whole * M =? p)%Z a (kinks_of f) l u.
+  else let whole := (p / M)%Z in lowM f whole (whole * M =? p)%Z a l u.
 Lemma atM_below M f p a v : (0 < M)%Z -> (M * atM f (p / M) (p / M * M =? p) a v <= atZ f p (M * a) v)%Z.
 Proof.
-  intros PM. unfold atM, atZ. pose proof (Z.div_mod p M ltac:(lia)) as E. pose proof (Z.mod_pos_bound p M PM) as R.
+  intros PM. unfold atM, gM, atZ. pose proof (Z.div_mod p M ltac:(lia)) as E. pose proof (Z.mod_pos_bound p M PM) as R.
   destruct (Z.eqb_spec (p / M * M) p) as [D | _]; [nia |].
   set (w := fZ f v). set (c := (p / M)%Z) in *. set (r := (p mod M)%Z) in *. assert (M * Z.min 0 w <= r * w)%Z by nia. nia.
 Qed.
-Lemma lowM_below M f p a ks l u : (0 < M)%Z ->
-  (M * lowM f (p / M) (p / M * M =? p) a ks l u <= low f p (M * a) ks l u)%Z.
+
+Lemma hZ_app ks js v : hZ (ks ++ js) v = (hZ ks v + hZ js v)%Z.
+Proof. induction ks as [| [b s] ks IH]; simpl; [reflexivity |]. rewrite IH. ring. Qed.
+Lemma hZ_before ks v : Forall (fun k => (v <= fst k)%Z) ks -> hZ ks v = 0%Z.
 Proof.
-  intros PM. pose proof (fun v => atM_below M f p a v PM) as H.
-  assert (N : forall x y : Z, (M * Z.min x y = Z.min (M * x) (M * y))%Z) by (intros; symmetry; apply Z.mul_min_distr_nonneg_l; lia).
-  induction ks as [| [b s] ks IH]; cbn [lowM low].
-  - rewrite N. pose proof (H l). pose proof (H u). lia.
-  - destruct ((l <? b) && (b <? u))%Z%bool; [rewrite N; pose proof (H b); lia | exact IH].
+  induction 1 as [| [b s] ks B F IH]; simpl; [reflexivity |]. simpl in B. rewrite IH. destruct (Z.leb_spec v b); lia.
 Qed.
-Theorem low_over_ok M f p a l u v : (0 < M)%Z ->
+Lemma hZ_behind ks x v : Forall (fun k => (fst k <= x)%Z) ks -> (x <= v)%Z ->
+  hZ ks v = (hZ ks x + turns ks * (v - x))%Z.
+Proof.
+  intros F V. induction F as [| [b s] ks B F IH]; simpl; [ring |]. simpl in B. rewrite IH. fold (turns ks).
+  destruct (Z.leb_spec v b); destruct (Z.leb_spec x b); try lia; [assert (v = x) by lia | assert (x = b) by lia]; subst; ring.
+Qed.
+Lemma turns_app ks js : turns (ks ++ js) = (turns ks + turns js)%Z.
+Proof. induction ks as [| [b s] ks IH]; simpl; [reflexivity |]. fold (turns (ks ++ js)) (turns ks). rewrite IH. ring. Qed.
+(** The function is a line from a place to the next kink. *)
+Lemma on_line f passed ks x v : kinks_of f = passed ++ ks -> Forall (fun k => (fst k <= x)%Z) passed -> (x <= v)%Z ->
+  Forall (fun k => (v <= fst k)%Z) ks -> fZ f v = (fZ f x + (base f + turns passed) * (v - x))%Z.
+Proof.
+  intros E P V N. unfold fZ. rewrite E, !hZ_app, (hZ_behind passed x v P V), (hZ_before ks v N), (hZ_before ks x); [ring |].
+  eapply Forall_impl; [| exact N]. simpl. intros k K. lia.
+Qed.
+Lemma sorted_head b s ks : sorted ((b, s) :: ks) = true -> Forall (fun k => (b <= fst k)%Z) ks /\ sorted ks = true.
+Proof.
+  intros H. simpl in H. apply andb_prop in H. destruct H as [F S]. split; [| exact S].
+  rewrite forallb_forall in F. apply Forall_forall. intros k I. apply Z.leb_le, F, I.
+Qed.
+Lemma walk_ok f p all a u ks : forall passed c w x, kinks_of f = passed ++ ks -> sorted ks = true ->
+  Forall (fun k => (fst k <= x)%Z) passed -> Forall (fun k => (x <= fst k)%Z) ks ->
+  c = (base f + turns passed)%Z -> w = fZ f x -> (x <= u)%Z ->
+  (walk p all a c w x ks u <= atM f p all a u)%Z
+  /\ forall b s, In (b, s) ks -> (b < u)%Z -> (walk p all a c w x ks u <= atM f p all a b)%Z.
+Proof.
+  induction ks as [| [b s] ks IH]; intros passed c w x E S P N C W U; subst c w; cbn [walk].
+  - unfold atM. rewrite (on_line f passed [] x u E P U ltac:(constructor)). split; [lia | intros ? ? []].
+  - destruct (sorted_head _ _ _ S) as [H S']. assert (XB : (x <= b)%Z) by (inversion N; assumption).
+    destruct (Z.leb_spec u b) as [UB | UB].
+    + unfold atM. rewrite (on_line f passed ((b, s) :: ks) x u E P U);
+        [| constructor; [exact UB | eapply Forall_impl; [| exact H]; simpl; intros k K; lia]].
+      split; [lia |]. intros b' s' [I | I] L; [inversion I; lia |].
+      rewrite Forall_forall in H. specialize (H _ I). simpl in H. lia.
+    + assert (FB : fZ f b = (fZ f x + (base f + turns passed) * (b - x))%Z).
+      { apply (on_line f passed ((b, s) :: ks)); auto. constructor; [simpl; lia | exact H]. }
+      destruct (IH (passed ++ [(b, s)]) (base f + turns passed + s)%Z (fZ f x + (base f + turns passed) * (b - x))%Z b) as [A B];
+        auto; try lia.
+      * rewrite <- app_assoc. exact E.
+      * apply Forall_app. split; [eapply Forall_impl; [| exact P]; simpl; intros k K; lia | constructor; [simpl; lia | constructor]].
+      * rewrite turns_app. simpl. ring.
+      * split; [lia |]. intros b' s' [I | I] L; [inversion I; subst b' s' | specialize (B _ _ I L); lia].
+        unfold atM. rewrite FB. lia.
+Qed.
+Lemma walk_from_ok f p all a l u ks : forall passed c, kinks_of f = passed ++ ks -> sorted ks = true ->
+  Forall (fun k => (fst k <= l)%Z) passed -> c = (base f + turns passed)%Z -> (l <= u)%Z ->
+  (walk_from p all a c (fZ f l) l ks u <= atM f p all a u)%Z
+  /\ forall b s, In (b, s) ks -> (l < b)%Z -> (b < u)%Z -> (walk_from p all a c (fZ f l) l ks u <= atM f p all a b)%Z.
+Proof.
+  induction ks as [| [b s] ks IH]; intros passed c E S P C U.
+  - cbn [walk_from]. destruct (walk_ok f p all a u [] passed c (fZ f l) l) as [A _]; auto. split; [exact A | intros ? ? []].
+  - destruct (sorted_head _ _ _ S) as [H S']. cbn [walk_from]. destruct (Z.leb_spec b l) as [L | L].
+    + destruct (IH (passed ++ [(b, s)]) (c + s)%Z) as [A B]; auto.
+      * rewrite <- app_assoc. exact E.
+      * apply Forall_app. split; [exact P | constructor; [exact L | constructor]].
+      * rewrite turns_app. simpl. rewrite C. ring.
+      * split; [exact A |]. intros b' s' [I | I] G; [inversion I; lia | apply (B b' s' I G)].
+    + destruct (walk_ok f p all a u ((b, s) :: ks) passed c (fZ f l) l) as [A B]; auto.
+      * constructor; [simpl; lia |]. eapply Forall_impl; [| exact H]. simpl. intros k K. lia.
+      * split; [exact A |]. intros b' s' I _ G. exact (B b' s' I G).
+Qed.
+Lemma low_is f p a ks l u :
+  low f p a ks l u = atZ f p a l \/ low f p a ks l u = atZ f p a u
+  \/ exists b s, In (b, s) ks /\ (l < b < u)%Z /\ low f p a ks l u = atZ f p a b.
+Proof.
+  induction ks as [| [b s] ks IH]; cbn [low]; [lia |].
+  assert (R : low f p a ks l u = atZ f p a l \/ low f p a ks l u = atZ f p a u
+    \/ exists b' s', In (b', s') ((b, s) :: ks) /\ (l < b' < u)%Z /\ low f p a ks l u = atZ f p a b').
+  { destruct IH as [A | [A | (b' & s' & I & L & A)]]; auto. right. right. exists b', s'. simpl. auto. }
+  destruct ((l <? b) && (b <? u))%Z%bool eqn:In; [| exact R]. apply andb_prop in In. destruct In as [L U].
+  apply Z.ltb_lt in L, U. destruct (Z.min_spec (atZ f p a b) (low f p a ks l u)) as [[_ ->] | [_ ->]]; [| exact R].
+  right. right. exists b, s. simpl. auto.
+Qed.
+Lemma lowM_below M f p a l u : (0 < M)%Z -> (l <= u)%Z -> sorted (kinks_of f) = true ->
+  (M * lowM f (p / M) (p / M * M =? p) a l u <= low f p (M * a) (kinks_of f) l u)%Z.
+Proof.
+  intros PM LU S. pose proof (fun v => atM_below M f p a v PM) as H. unfold lowM. set (all := (p / M * M =? p)%Z) in *.
+  destruct (walk_from_ok f (p / M) all a l u (kinks_of f) [] (base f)) as [A B]; auto; [simpl; ring |].
+  change (gM (p / M) all a (fZ f l) l) with (atM f (p / M) all a l). set (z := walk_from _ _ _ _ _ _ _ _) in *.
+  destruct (low_is f p (M * a) (kinks_of f) l u) as [-> | [-> | (b & s & I & L & ->)]].
+  - pose proof (H l). nia.
+  - pose proof (H u). nia.
+  - specialize (B b s I ltac:(lia) ltac:(lia)). pose proof (H b). nia.
+Qed.
+Theorem low_over_ok M f p a l u v : (0 < M)%Z -> sorted (kinks_of f) = true ->
   IZR l <= v <= IZR u -> IZR p * fR f v >= IZR M * (IZR a * v + IZR (low_over M f p a l u)).
 Proof.
-  intros PM V. unfold low_over. destruct ((p =? 0) && (a =? 0))%Z%bool eqn:E.
+  intros PM S V. unfold low_over. destruct ((p =? 0) && (a =? 0))%Z%bool eqn:E.
   { apply andb_prop in E. destruct E as [P A]. apply Z.eqb_eq in P, A. subst. lra. }
   pose proof (low_line_ok f p (M * a) l u v V) as G. unfold low_line in G.
   assert (X : ((p =? 0) && (M * a =? 0))%Z%bool = false).
   { destruct (Z.eqb_spec p 0); [| reflexivity]. destruct (Z.eqb_spec a 0); [discriminate |]. apply Z.eqb_neq. nia. }
-  rewrite X in G. pose proof (lowM_below M f p a (kinks_of f) l u PM) as B. apply IZR_le in B.
+  assert (LU : (l <= u)%Z) by (apply le_IZR; lra).
+  rewrite X in G. pose proof (lowM_below M f p a l u PM LU S) as B. apply IZR_le in B.
   rewrite mult_IZR in B, G. cbv zeta. lra.
 Qed.
 (** A number in units of M. *)
@@ -201,11 +299,6 @@ Fixpoint slope_high (c : Z) (ks : kinks) (l u : Z) : Z :=
        if u <=? b then c
        else if b <=? l then slope_high (c + s) ks' l u else Z.max c (slope_high (c + s) ks' l u)
    end)%Z.
-Fixpoint sorted (ks : kinks) : bool :=
-  match ks with
-  | [] => true
-  | (b, _) :: ks' => (forallb (fun k => b <=? fst k)%Z ks' && sorted ks')%bool
-  end.
 
 Lemma h_below ks b v : forallb (fun k => b <=? fst k)%Z ks = true -> v <= IZR b -> hR ks v = 0.
 Proof.

@@ -52,9 +52,9 @@ Proof.
   pose proof (difference_between c b x y S W) as D. cbv zeta in D. destruct (slopes_on c _ _) as [lo hi]. cbn [fst snd] in D. destruct W as (_ & _ & W).
   cbv zeta. destruct (Z.leb_spec 0 t) as [T | T].
   - apply IZR_le in T.
-    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM W) end. nra.
+    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM eq_refl W) end. nra.
   - apply IZR_lt in T.
-    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM W) end. nra.
+    match goal with |- context [low_over M ?g t s _ _] => pose proof (low_over_ok M g t s _ _ _ PM eq_refl W) end. nra.
 Qed.
 
 (** * A layer *)
@@ -68,14 +68,14 @@ Definition low_second (M : Z) (k : neuron) (q g a l u : Z) : Z :=
   | None => low_over M (close (function k)) (q - g) a l u
   | Some c => (low_mixed q (close c) (- g) (close (function k)) (M * a) l u / M)%Z
   end.
-Lemma low_second_ok M k q g a l u y : (0 < M)%Z -> IZR l <= y <= IZR u ->
+Lemma low_second_ok M k q g a l u y : (0 < M)%Z -> sound (function k) = true -> IZR l <= y <= IZR u ->
   IZR q * fR (close (curve_of Second k)) y - IZR g * fR (close (function k)) y
     >= IZR M * (IZR a * y + IZR (low_second M k q g a l u)).
 Proof.
-  intros PM V. unfold low_second, curve_of. destruct (other k) as [c |].
+  intros PM S V. unfold low_second, curve_of. destruct (other k) as [c |].
   - pose proof (low_mixed_ok q (close c) (- g) (close (function k)) (M * a) l u y V) as B. rewrite opp_IZR, mult_IZR in B.
     pose proof (over_ok M (low_mixed q (close c) (- g) (close (function k)) (M * a) l u) PM). lra.
-  - pose proof (low_over_ok M (close (function k)) (q - g) a l u y PM V) as B. rewrite minus_IZR in B. lra.
+  - pose proof (low_over_ok M (close (function k)) (q - g) a l u y PM (sound_sorted _ S) V) as B. rewrite minus_IZR in B. lra.
 Qed.
 
 (** Where x is y and the functions of both networks are one, p F(x) + q G(y) is p + q times one number. So two networks
@@ -201,12 +201,12 @@ Proof.
     destruct HK as [K1 K2].
     pose proof (gathered_ok k b (head p) (head q) x y K1 K2 W) as G. rewrite EG in G. cbn [fst snd] in G.
     set (f := close (function k)) in *.
-    pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (proj1 W)) as A.
+    pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (sound_sorted _ K1) (proj1 W)) as A.
     pose proof (low_difference_ok U (function k) (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
     pose proof (low_errors_ok k u v (link t) _ _ _ K1 K2 W) as E9.
     cbv zeta in E9. fold f in E9. change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
-    pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU (proj1 (proj2 W))) as B. fold f in B.
+    pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU K1 (proj1 (proj2 W))) as B. fold f in B.
     pose proof (over_ok U (low_errors k u v (link t) b) PU) as E.
     destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
     apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].

@@ -286,7 +286,6 @@ Fixpoint follows_from (s : smooth) (a ea : Z) (ks : kinks) : bool :=
        let eb := off_at s b in
        (a <? b) && (eb <=? astray s) && (Z.max ea eb + bow s a b <=? astray s) && follows_from s b eb ks'
    end)%Z%bool.
-Definition turns (ks : kinks) : Z := fold_right (fun k t => (snd k + t)%Z) 0%Z ks.
 Definition follows (s : smooth) : bool :=
   match kinks_of (follower s) with
   | [] => false

@@ -1,6 +1,6 @@
 (** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)
 From Coq Require Import ZArith List.
-From Kernel Require Import Functions Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.
+From Kernel Require Import Functions Smooth Rounding Levels Networks Bounds Relaxation Pulls Trees Claims.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -358,6 +358,24 @@ Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_c
 Definition proved := check_ok question records accepted.
 End Tiny_saturating.
 
+Module Tiny_sigmoid.
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(5)%Z; (-3)%Z])] (0)%Z [(0%nat, [(5)%Z; (-3)%Z])] (0)%Z None]; Layer 4%positive [Neuron (Smooth (Logistic 65536%positive 4096%positive (0)%Z (Fn (0)%Z (0)%Z [((-49152)%Z, (0)%Z); ((-19002)%Z, (1)%Z); ((-9329)%Z, (1)%Z); ((0)%Z, (1)%Z); ((9329)%Z, (-2)%Z); ((19002)%Z, (-1)%Z); ((49152)%Z, (0)%Z)]) (8691)%Z)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z None; Neuron (Smooth (Logistic 65536%positive 4096%positive (0)%Z (Fn (0)%Z (0)%Z [((-49152)%Z, (0)%Z); ((-19002)%Z, (1)%Z); ((-9329)%Z, (1)%Z); ((0)%Z, (1)%Z); ((9329)%Z, (-2)%Z); ((19002)%Z, (-1)%Z); ((49152)%Z, (0)%Z)]) (8691)%Z)) None [(0%nat, [(1)%Z; (4)%Z])] (4096)%Z [(0%nat, [(1)%Z; (4)%Z])] (4160)%Z None]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((2)%Z, 2%positive))] (Distance [0%nat] ((1)%Z, 40%positive)).
+Definition records := [
+  RBoundInput 0%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 0%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 2%nat;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-25165824)%Z (0)%Z (0)%Z (12582912)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (25165824)%Z (0)%Z (0)%Z (-14388872)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_sigmoid.
+
 Module Tiny_size.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(14)%Z; (6)%Z; (-16)%Z])] (327680)%Z [(0%nat, [(14)%Z; (6)%Z; (-15)%Z])] (327680)%Z None]; Layer 16%positive [Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(6)%Z; (2)%Z])] (327680)%Z [(0%nat, [(6)%Z; (3)%Z])] (311296)%Z None; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-3)%Z; (-5)%Z])] (262144)%Z [(0%nat, [(-4)%Z; (-6)%Z])] (245760)%Z None; Neuron (Bent (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)])) None [(0%nat, [(-14)%Z; (-5)%Z])] (-131072)%Z [(0%nat, [(-14)%Z; (-6)%Z])] (-131072)%Z None]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).
@@ -412,6 +430,24 @@ Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl
 Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
 Definition proved := check_ok question records accepted.
 End Tiny_size.
+
+Module Tiny_tanh.
+Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(5)%Z; (-3)%Z])] (0)%Z [(0%nat, [(5)%Z; (-3)%Z])] (0)%Z None]; Layer 4%positive [Neuron (Smooth (Logistic 131072%positive 2048%positive (-65536)%Z (Fn (0)%Z (-65535)%Z [((-24576)%Z, (0)%Z); ((-9501)%Z, (3)%Z); ((-4664)%Z, (8)%Z); ((0)%Z, (0)%Z); ((4664)%Z, (-8)%Z); ((9501)%Z, (-3)%Z); ((24576)%Z, (0)%Z)]) (10826)%Z)) None [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z None; Neuron (Smooth (Logistic 131072%positive 2048%positive (-65536)%Z (Fn (0)%Z (-65535)%Z [((-24576)%Z, (0)%Z); ((-9501)%Z, (3)%Z); ((-4664)%Z, (8)%Z); ((0)%Z, (0)%Z); ((4664)%Z, (-8)%Z); ((9501)%Z, (-3)%Z); ((24576)%Z, (0)%Z)]) (10826)%Z)) None [(0%nat, [(1)%Z; (4)%Z])] (4096)%Z [(0%nat, [(1)%Z; (4)%Z])] (4160)%Z None]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((2)%Z, 2%positive))] (Distance [0%nat] ((1)%Z, 40%positive)).
+Definition records := [
+  RBoundInput 0%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 0%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat true (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBoundInput 1%nat false (1073741824)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RForward 2%nat;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((32)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-25165824)%Z (0)%Z (0)%Z (12582912)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (25165824)%Z (0)%Z (0)%Z (0)%Z]); ((1)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_cast_no_check (eq_refl false). Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_tanh.
 
 Module Tiny_turning.
 Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(0%nat, [(2)%Z; (1)%Z])] (0)%Z [(0%nat, [(2)%Z; (1)%Z])] (0)%Z None]; Layer 4%positive [Neuron (Levels (Grid 512%positive (0)%Z (-4)%Z (3)%Z HalfEven true)) (Some (Levels (Grid 512%positive (2)%Z (-2)%Z (5)%Z HalfEven true))) [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z [(0%nat, [(3)%Z; (-2)%Z])] (0)%Z None; Neuron (Levels (Grid 512%positive (0)%Z (-16)%Z (15)%Z Down true)) None [(0%nat, [(1)%Z; (2)%Z])] (1024)%Z [(0%nat, [(1)%Z; (3)%Z])] (1024)%Z None]].

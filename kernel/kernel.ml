@@ -627,27 +627,63 @@ let low_line f p a l u =
   then Big_int_Z.zero_big_int
   else low f p a f.kinks_of l u
 
-(** val atM :
-    fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
-    -> Big_int_Z.big_int **)
+(** val sorted : kinks -> bool **)
 
-let atM f p all a v =
-  let w = fZ f v in
+let rec sorted = function
+| [] -> true
+| p :: ks' ->
+  let (b, _) = p in
+  (&&) (forallb (fun k -> Big_int_Z.le_big_int b (fst k)) ks') (sorted ks')
+
+(** val turns : kinks -> Big_int_Z.big_int **)
+
+let turns ks =
+  fold_right (fun k t -> Z.add (snd k) t) Big_int_Z.zero_big_int ks
+
+(** val gM :
+    Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let gM p all a w v =
   Z.add (Z.sub (Z.mul p w) (Z.mul a v))
     (if all then Big_int_Z.zero_big_int else Z.min Big_int_Z.zero_big_int w)
 
-(** val lowM :
-    fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> kinks ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+(** val walk :
+    Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
 
-let rec lowM f p all a ks l u =
+let rec walk p all a c w x ks u =
   match ks with
-  | [] -> Z.min (atM f p all a l) (atM f p all a u)
+  | [] -> gM p all a (Z.add w (Z.mul c (Z.sub u x))) u
   | p0 :: ks' ->
-    let (b, _) = p0 in
-    if (&&) (Big_int_Z.lt_big_int l b) (Big_int_Z.lt_big_int b u)
-    then Z.min (atM f p all a b) (lowM f p all a ks' l u)
-    else lowM f p all a ks' l u
+    let (b, s) = p0 in
+    if Big_int_Z.le_big_int u b
+    then gM p all a (Z.add w (Z.mul c (Z.sub u x))) u
+    else let w' = Z.add w (Z.mul c (Z.sub b x)) in
+         Z.min (gM p all a w' b) (walk p all a (Z.add c s) w' b ks' u)
+
+(** val walk_from :
+    Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let rec walk_from p all a c w l ks u =
+  match ks with
+  | [] -> walk p all a c w l [] u
+  | p0 :: ks' ->
+    let (b, s) = p0 in
+    if Big_int_Z.le_big_int b l
+    then walk_from p all a (Z.add c s) w l ks' u
+    else walk p all a c w l ks u
+
+(** val lowM :
+    fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let lowM f p all a l u =
+  let w = fZ f l in
+  Z.min (gM p all a w l) (walk_from p all a f.base w l f.kinks_of u)
 
 (** val low_over :
     Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -658,7 +694,7 @@ let low_over m f p a l u =
        (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
   else let whole = Z.div p m in
-       lowM f whole (Big_int_Z.eq_big_int (Z.mul whole m) p) a f.kinks_of l u
+       lowM f whole (Big_int_Z.eq_big_int (Z.mul whole m) p) a l u
 
 (** val times : Big_int_Z.big_int -> kinks -> kinks **)
 
@@ -713,14 +749,6 @@ let rec slope_high c ks l u =
     else if Big_int_Z.le_big_int b l
          then slope_high (Z.add c s) ks' l u
          else Z.max c (slope_high (Z.add c s) ks' l u)
-
-(** val sorted : kinks -> bool **)
-
-let rec sorted = function
-| [] -> true
-| p :: ks' ->
-  let (b, _) = p in
-  (&&) (forallb (fun k -> Big_int_Z.le_big_int b (fst k)) ks') (sorted ks')
 
 (** val steepest_down :
     fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -848,11 +876,6 @@ let rec follows_from s a ea = function
       ((&&) (Big_int_Z.lt_big_int a b) (Big_int_Z.le_big_int eb s.astray))
       (Big_int_Z.le_big_int (Z.add (Z.max ea eb) (bow s a b)) s.astray))
     (follows_from s b eb ks')
-
-(** val turns : kinks -> Big_int_Z.big_int **)
-
-let turns ks =
-  fold_right (fun k t -> Z.add (snd k) t) Big_int_Z.zero_big_int ks
 
 (** val follows : smooth -> bool **)
 

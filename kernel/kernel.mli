@@ -155,13 +155,27 @@ val low_line :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int
 
-val atM :
-  fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
-  -> Big_int_Z.big_int
+val sorted : kinks -> bool
+
+val turns : kinks -> Big_int_Z.big_int
+
+val gM :
+  Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val walk :
+  Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val walk_from :
+  Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
 
 val lowM :
-  fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> kinks ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val low_over :
   Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -182,8 +196,6 @@ val slope_low :
 val slope_high :
   Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
-
-val sorted : kinks -> bool
 
 val steepest_down :
   fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -224,8 +236,6 @@ val bow :
 
 val follows_from :
   smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> bool
-
-val turns : kinks -> Big_int_Z.big_int
 
 val follows : smooth -> bool
 

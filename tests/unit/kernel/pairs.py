@@ -1,6 +1,7 @@
 """Random pairs in the kernel's form, evaluated in rationals; claims about them that break; records that were changed.
 
-What breaks is known from a point: both networks are evaluated there as the grammar of `kernel/README.md` says.
+What breaks is known from a point: both networks are evaluated there as the grammar of `kernel/README.md` says, logistic
+functions by mpmath to 60 digits.
 """
 
 from __future__ import annotations
@@ -11,13 +12,42 @@ from fractions import Fraction
 from itertools import groupby
 from random import Random
 
+from mpmath import exp, mpf, workdps
+
+from eqspec.kernel.smooth import written
 from eqspec.networks.quantiser import Rounding
 from quantiser_definition import rounded
 
 Bent = tuple[int, int, tuple[tuple[int, int], ...]]
 Levels = tuple[int, int, int, int, str, bool]
 """The size of a step in multiples of 1 / grain, the zero point, both ends, how it rounds, and whether it wraps."""
-Function = Bent | Levels
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """foot + rise sigmoid(v / stretch), in multiples of 1 / grain, and the text with a function that follows it."""
+
+    rise: int
+    stretch: int
+    foot: int
+    text: str
+
+    @classmethod
+    def followed(cls, rise: int, stretch: int, foot: int) -> Logistic:
+        """As nearly as eqspec does."""
+        return cls(rise, stretch, foot, written(rise, stretch, foot))
+
+    def at(self, v: Fraction) -> Fraction:
+        """Its value, off by less than SLIVER."""
+        with workdps(60):
+            x = v * GRAIN / self.stretch
+            sigmoid = 1 / (1 + exp(-mpf(x.numerator) / x.denominator))
+            whole = int(sigmoid * 10**50)
+        return Fraction(self.foot, GRAIN) + Fraction(self.rise, GRAIN) * Fraction(whole, 10**50)
+
+
+Function = Bent | Levels | Logistic
+SLIVER = Fraction(1, 10**40)
 ROUNDINGS = {
     "half-even": Rounding.HALF_EVEN,
     "half-away": Rounding.HALF_AWAY,
@@ -36,6 +66,11 @@ FUNCTIONS: tuple[Function, ...] = (
     (-1, 0, ((0, 2),)),  # the absolute value
     (0, -ONE, ((-ONE, 1), (ONE, -1))),  # a clip to -1 .. 1
     (2, ONE // 2, ((-ONE // 2, -3), (0, 1), (ONE // 4, 2))),  # neither monotone nor convex
+)
+SMOOTH = (
+    Logistic.followed(64 * ONE, ONE, 0),  # 64 times a sigmoid
+    Logistic.followed(32 * ONE, ONE // 2, -16 * ONE),  # 16 times a tanh
+    Logistic.followed(100 * ONE, 3 * ONE, -7),
 )
 IDENTITY: Function = (1, 0, ())
 
@@ -77,7 +112,9 @@ class Pair:
             functions = list(dict.fromkeys(f for neuron in neurons for f in neuron.functions))
             words += ["layer", denominator, len(functions)]
             for function in functions:
-                if len(function) == 6:
+                if isinstance(function, Logistic):
+                    words.append(function.text)
+                elif len(function) == 6:
                     words += ["wrapping" if function[5] else "levels", *function[:5]]
                 else:
                     base, shift, kinks = function
@@ -108,8 +145,14 @@ class Pair:
 
     def fits(self, point: Sequence[Fraction], wrapping: bool) -> bool:
         """Whether every level of the second network that may wrap (or saturate) lies in its type at a point."""
-        every = [(f, v) for layer in self.arguments(point, 1) for f, v in layer]
+        every = [(f, v) for layer in self.arguments(point, 1) for f, v in layer if not isinstance(f, Logistic)]
         return all(f[2] <= level_of(f, v) <= f[3] for f, v in every if len(f) == 6 and f[5] == wrapping)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether it is evaluated exactly."""
+        functions = [f for _, neurons in self.layers for neuron in neurons for f in neuron.functions]
+        return not any(isinstance(f, Logistic) for f in functions)
 
 
 def in_runs(row: Sequence[int]) -> list[object]:
@@ -124,6 +167,8 @@ def in_runs(row: Sequence[int]) -> list[object]:
 
 def value(function: Function, v: Fraction) -> Fraction:
     """Of a function."""
+    if isinstance(function, Logistic):
+        return function.at(v)
     if len(function) == 6:
         size, zero, least, greatest, _, wraps = function
         level = level_of(function, v)
@@ -153,12 +198,25 @@ def quantiser(random: Random) -> Function:
     )
 
 
+def misfollowed(function: Logistic, random: Random) -> Logistic:
+    """The same function with a text that says something else of what follows it, or of how near that is."""
+    words = function.text.split()
+    at = random.randrange(4, len(words))
+    old = int(words[at])
+    words[at] = str(random.choice([old - 1, old + 1, old // 2, 0, -old, old - GRAIN, 2 * old]))
+    return replace(function, text=" ".join(words))
+
+
 def random_pair(random: Random) -> Pair:
-    """Two networks that are alike; often with quantisers, on one side or on both."""
+    """Two networks that are alike; often with quantisers or logistic functions, on one side or on both."""
     inputs, function = random.randint(1, 3), random.choice(FUNCTIONS)
-    few = [*FUNCTIONS, quantiser(random), quantiser(random), IDENTITY]
-    if random.random() < 0.3:
+    few = [*FUNCTIONS, quantiser(random), quantiser(random), random.choice(SMOOTH), IDENTITY]
+    kind = random.random()
+    if kind < 0.3:
         function = quantiser(random)
+    elif kind < 0.5:
+        smooth = random.choice(SMOOTH)
+        function = misfollowed(smooth, random) if random.random() < 0.2 else smooth
     sizes = [random.randint(1, 4) for _ in range(random.randint(1, 2))] + [random.randint(1, 3)]
     layers, before = [], inputs
     for depth, width in enumerate(sizes):
@@ -270,7 +328,7 @@ def with_room(pair: Pair) -> Pair:
     """The same with wider types, so that its text has the same layers and its proofs the same records."""
 
     def wider(f: Function) -> Function:
-        return (*f[:2], f[2] - 1000, f[3] + 1000, *f[4:]) if len(f) == 6 else f
+        return f if isinstance(f, Logistic) or len(f) != 6 else (*f[:2], f[2] - 1000, f[3] + 1000, *f[4:])
 
     layers = [
         (denominator, tuple(replace(n, functions=(wider(n.functions[0]), wider(n.functions[1]))) for n in neurons))
@@ -302,7 +360,8 @@ def claims(pair: Pair, random: Random) -> list[tuple[Claim, Fraction]]:
     if any(one is not None for one in leads):
         most = max(one for one in leads if one is not None)
         found.append((lambda t: f"keeps-first {t.numerator} {t.denominator}", most))
-    return [(claim, threshold) for claim, threshold in found if threshold > 0]
+    off = Fraction(0) if pair.is_rational else SLIVER
+    return [(claim, threshold - off) for claim, threshold in found if threshold > off]
 
 
 def lead(reference: Sequence[Fraction], candidate: Sequence[Fraction]) -> Fraction | None:
