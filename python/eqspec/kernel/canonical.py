@@ -3,8 +3,8 @@
     x = (row1 X + bias1 / grain) / denominator,    X = f(x) of every neuron,
 
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
-over its kinks, a quantiser, or one of `smooth`. Slopes that are no integers are multiplied out: a neuron whose slopes have the common
-denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
+over its kinks, a quantiser, or one of `smooth`. Slopes that are no integers are multiplied out: a neuron whose slopes
+have the common denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
 what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
 Rows of numbers that are no rationals, that a float32 runtime rounds, or whose common denominator would be too long, are
 rounded; then it is said with a bias by how much all weights of the row are off together, and by how much the bias is.
@@ -135,7 +135,8 @@ def function(curve: Curve | None) -> Function:
         return Logistic(curve.name)
     if curve.name != "pieces":
         raise Refused(
-            f"the kernel checks piecewise linear functions, Sigmoid, Tanh and quantisers; it has no rule for {curve.name}"
+            f"the kernel checks piecewise linear functions, Sigmoid, Tanh and quantisers; it has no rule for "
+            f"{curve.name}"
         )
     count, *given = curve.parameters
     knots, slopes, at_first = given[: int(count)], [Fraction(s) for s in given[int(count) : -1]], Fraction(given[-1])

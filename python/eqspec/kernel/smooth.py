@@ -1,8 +1,8 @@
 """Sigmoid and Tanh as the kernel reads them: foot + rise sigmoid(v / stretch), and a piecewise linear function near it.
 
-The kernel calculates by itself how near that is, so nothing of it is trusted but rise, stretch and foot (kernel/Smooth.v).
-Kinks stand closest where the function may bend the most, and slopes are integers: each reaches the value at the next kink
-as nearly as one can.
+The kernel calculates by itself how near that is (kernel/Smooth.v), so nothing of it is trusted but rise, stretch and
+foot. Kinks stand closest where the function may bend the most, and slopes are integers: each reaches the value at the
+next kink as nearly as one can.
 """
 
 from __future__ import annotations

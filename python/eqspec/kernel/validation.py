@@ -190,7 +190,11 @@ def _is_near(
 
 
 def _copied(
-    weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser | Smooth, held: Sequence[Held | None], where: str
+    weights: dict[int, Fraction],
+    bias: Fraction,
+    function: Bent | Quantiser | Smooth,
+    held: Sequence[Held | None],
+    where: str,
 ) -> Held | None:
     """What a row holds that copies a neuron, or nothing."""
     if not weights and not bias:

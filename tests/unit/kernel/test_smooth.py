@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -87,7 +88,7 @@ def records_of(pair: Pair, ends: tuple[Fraction, Fraction], claim: str, folder: 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=range(len(FUNCTIONS)))
 def test_values_are_enclosed_nearly_as_narrowly_as_the_text_says(function: Logistic, sign: int, tmp_path: Path) -> None:
-    """The records of a bound that holds do not prove one that does not, at places where the follower is off by the most."""
+    """Records of a bound that holds do not prove one that does not, at places where the follower is off by the most."""
     pair = one_neuron(function)
     for v in between_kinks(function):
         true = sign * function.at(v)
@@ -101,7 +102,9 @@ def test_a_function_that_does_not_follow_it_proves_nothing(function: Logistic, t
     """Moved up or down, or said to be nearer than it is."""
     words = function.text.split()
     moved = 20 * int(words[4])
-    nearer = [-int(words[4])] + [-int(words[4]) // 2] * (function in FUNCTIONS[3:])  # of others what is rounded is most of it
+    nearer = [-int(words[4])] + [-int(words[4]) // 2] * (
+        function in FUNCTIONS[3:]
+    )  # of others what is rounded is most of it
     for at, by in ((6, moved), (6, -moved), *((4, by) for by in nearer)):
         other = [*words[:at], str(int(words[at]) + by), *words[at + 1 :]]
         liar = Logistic(function.rise, function.stretch, function.foot, " ".join(other))
@@ -130,11 +133,11 @@ def test_differences_are_those_of_slopes_on_the_interval(function: Logistic, sig
             assert not decided(pair, ends, at_most(sign, -sign, max(apart) - TINY), records)
 
 
-def smooth_files(folder: Path, kinds: Sequence[str], noise: float, last: str | None = None) -> tuple[Any, Any]:
+def smooth_files(folder: Path, kinds: Sequence[str], noise: float, last: str | None = None) -> list[Any]:
     """Two files of 3-5-4-3 with the same weights but for noise."""
     rng, protos = np.random.default_rng(3), []
     sizes = (3, 5, 4, 3)
-    weights = [(rng.normal(size=(b, a)), 0.3 * rng.normal(size=b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    weights = [(rng.normal(size=(b, a)), 0.3 * rng.normal(size=b)) for a, b in pairwise(sizes)]
     for scale in (0.0, noise):
         made = chain()
         for number, (w, b) in enumerate(weights):
