@@ -4,8 +4,9 @@
 
 alike y and Y in the second network. A function is base v + shift / grain + the sum of slope max(0, v - place / grain)
 over its kinks, a quantiser, or one of `smooth`. Slopes that are no integers are multiplied out: a neuron whose slopes
-have the common denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its zero point, and
-what reads them divides by s and adds the zero point; behind outputs that are held in this way one more layer does so.
+have the common denominator s gives s f(x), one with a quantiser of steps of size s gives s times its level without its
+zero point, and what reads them divides by s and adds the zero point; behind outputs that are held in this way one more
+layer does so.
 Rows of numbers that are no rationals, that a float32 runtime rounds, or whose common denominator would be too long, are
 rounded; then it is said with a bias by how much all weights of the row are off together, and by how much the bias is.
 `kernel/README.md` has the grammar. Not trusted: `validation` compares the text with the networks.
