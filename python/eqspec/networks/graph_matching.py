@@ -11,6 +11,7 @@ poor one only costs time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 import numpy as np
 
@@ -81,12 +82,27 @@ def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
         before = [np.concatenate(of_step, axis=1) for of_step in zip(*parts, strict=True)]
         for number, step in enumerate(steps):
             counts.append(_count(number, steps, counts))
-            flat = before[number].reshape(counts[-1], -1)
-            sizes = np.linalg.norm(flat, axis=1)
-            usable = np.isfinite(sizes) & (sizes > 0.0)
-            units = np.where(usable[:, None], flat / np.where(usable, sizes, 1.0)[:, None], 0.0)
-            found.append(_Channels(units, np.where(usable, sizes, 0.0), step.rows // counts[-1]))
+            found.append(_as_channels(before[number], counts[-1], step.rows))
     return found
+
+
+def _as_channels(computed: Array, count: int, rows: int) -> _Channels:
+    flat = computed.reshape(count, -1)
+    sizes = np.linalg.norm(flat, axis=1)
+    usable = np.isfinite(sizes) & (sizes > 0.0)
+    units = np.where(usable[:, None], flat / np.where(usable, sizes, 1.0)[:, None], 0.0)
+    return _Channels(units, np.where(usable, sizes, 0.0), rows // count)
+
+
+def _of_one_size(x: _Channels, y: _Channels) -> tuple[_Channels, _Channels] | None:
+    """Both with as many positions; fewer channels of as many rows, where one is written by rows."""
+    if x.positions == y.positions:
+        return x, y
+    rows, count = len(x.sizes) * x.positions, gcd(len(x.sizes), len(y.sizes))
+    if rows != len(y.sizes) * y.positions:
+        return None
+    first, second = (_as_channels(one.units * one.sizes[:, None], count, rows) for one in (x, y))
+    return first, second
 
 
 def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
@@ -127,8 +143,9 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     weights = np.full((len(a), len(b)), -1.0)
     for i, x in enumerate(of_a[:-1]):
         for k, y in enumerate(of_b[:-1]):
-            if bent(a[i]) == bent(b[k]) and x.positions == y.positions:
-                costs = _costs(x, y)
+            both = _of_one_size(x, y) if bent(a[i]) == bent(b[k]) else None
+            if both is not None:
+                costs = _costs(*both)
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
                 weights[i, k] = share * min(a[i].rows, b[k].rows)

@@ -19,7 +19,7 @@ from ..functions import Curve, joined
 from ..rounding import Refused
 from . import assumed
 from .number import Number
-from .program import Operand, Program
+from .program import Operand, Program, Step
 from .surd import root
 from .value import INPUTS, Part, Value
 
@@ -62,7 +62,10 @@ def computed(
 
 
 def applied(program: Program, x: Value, curve: Curve) -> Value:
-    """A function of every entry, over the reals."""
+    """A function of every entry, over the reals; 1 / sqrt(x) is x^(-1/2)."""
+    step = _whole(program, x.parts[0], x.size) if curve.name == "reciprocal" and len(x.parts) == 1 else None
+    if step is not None and step.curves == (Curve("sqrt"),) and _one(x.parts[0], x.size) == 1:
+        x, curve = step.value.reshaped(x.shape), Curve("power", (-0.5,))
     return program.step(x, (curve,))
 
 
@@ -127,12 +130,9 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     if len(units) != 1 or len(gate.parts) > 2 or program.kind.rounds:
         return None
     part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
-    every = np.arange(gate.size)
-    step = program.steps[part.source]
-    whole = np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every)
-    whole = whole and step.value.size == gate.size
+    step = _whole(program, part, gate.size)
     factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
-    if not whole or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
+    if step is None or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
         return None
     (curve,), inner = step.curves, step.value
     ratio = _ratio(inner, x.reshaped((x.size,)))
@@ -146,6 +146,13 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
         inverse = root(1 / (2 * ratio * ratio)) * (2 * factor if ratio > 0 else -2 * factor)
         return _scaled(program, applied(program, stretched, Curve("gelu")), inverse, x.shape)
     return None
+
+
+def _whole(program: Program, part: Part, size: int) -> Step | None:
+    """The step of which a part has all rows in their order; None where it is not so."""
+    step = program.steps[part.source] if part.source >= 0 else None
+    whole = all(np.array_equal(a.ravel(), np.arange(size)) for a in (part.rows, part.index))
+    return step if whole and step is not None and step.value.size == size else None
 
 
 def _scaled(program: Program, x: Value, factor: Any, shape: tuple[int, ...]) -> Value:
