@@ -52,10 +52,10 @@ def joined(call: OperatorCall) -> list[Value] | None:
     if call.node.op_type not in _SUMS or call.opset < 7 or call.given.unit:
         return None
     terms = list(_terms(call))
-    for at, term in enumerate(terms):
+    for term in terms:
         for factor in term.factors:
             among = [k for k, other in enumerate(terms) if any(one is factor for one in other.factors)]
-            if len(among) > 1 and min(among) == at:
+            if len(among) > 1:
                 return [_together(terms, among, factor)]
     return None
 

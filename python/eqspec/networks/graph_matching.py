@@ -25,6 +25,8 @@ from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
+_SAME = 1e-6
+"""Squared distance of two rows, relative to their sizes, up to which they compute the same."""
 MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
 _ENTRIES, _FEWEST = 1 << 24, 12
@@ -64,10 +66,12 @@ def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
     for i, k in pairs[:-1]:
         x, y = of_a[i], of_b[k]
         function = b[k].function
-        if x.positions != y.positions or (isinstance(function, Curves) and function.uniform is None):
+        if isinstance(function, Curves) and function.uniform is None:
             continue
         try:
-            _in_place(found, k, x, y)
+            if x.positions == y.positions:
+                y = _in_place(found, k, x, y)
+            _rows_in_place(found, k, x, y)
         except (TooLargeError, OverflowError):
             continue
     return found
@@ -167,8 +171,8 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     return [*pairs, (len(a) - 1, len(b) - 1)]
 
 
-def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
-    """Moves and rescales the channels of the candidate's step k."""
+def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
+    """Moves and rescales the channels of the candidate's step k; what they compute then."""
     order = _order(x, y)
     steps = found.steps
     if order != list(range(len(y.sizes))):
@@ -183,6 +187,29 @@ def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
         found.scaled += int((factors != 1.0).sum())
     found.moved += sum(c is not None and c != place for place, c in enumerate(order))
     found.steps = steps
+    return _Channels(y.units, y.sizes * np.abs(factors), y.positions)
+
+
+def _rows_in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
+    """Moves the rows of the candidate's step k where each computes what one of the reference does, at another place.
+
+    So it is where one file has channels first and the other last.
+    """
+    rows = len(x.sizes) * x.positions
+    if rows != len(y.sizes) * y.positions or not 1 < rows <= MOST:
+        return
+    first, second = (_as_channels(one.units * one.sizes[:, None], rows, rows) for one in (x, y))
+    with np.errstate(all="ignore"):
+        products = first.sizes[:, None] * second.sizes * (first.units @ second.units.T)
+        largest = np.maximum(first.sizes[:, None], second.sizes) ** 2
+        apart = (first.sizes[:, None] ** 2 + second.sizes**2 - 2.0 * products) / np.where(largest > 0.0, largest, 1.0)
+    partner = apart.argmin(axis=1)
+    if apart.diagonal().max() <= _SAME or apart[np.arange(rows), partner].max() > _SAME:
+        return
+    if (np.sort(partner) != np.arange(rows)).any():
+        return
+    found.steps = placed(found.steps, k, partner.tolist(), 1)
+    found.moved += int((partner != np.arange(rows)).sum())
 
 
 def _order(x: _Channels, y: _Channels) -> list[int | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import onnx
@@ -24,7 +25,7 @@ INTEGERS = np.concatenate([
 def graph(rng: np.random.Generator) -> tuple[list[NodeProto], dict[str, np.ndarray], str]:
     """Random nodes of one integer x; types are right, and the last is an integer."""
     kinds = {"x": "int", "a": "int", "b": "int", "f": "real", "yes": "truth"}
-    stored = {
+    stored: dict[str, np.generic] = {
         "a": np.int32(rng.integers(-9, 10)),
         "b": np.int32(rng.integers(0, 2)),
         "f": np.float32(rng.integers(-3, 4)),
@@ -38,7 +39,7 @@ def graph(rng: np.random.Generator) -> tuple[list[NodeProto], dict[str, np.ndarr
     for at in range(int(rng.integers(3, 11))):
         operator = str(rng.choice(sorted(OPERATORS)))
         kind = str(rng.choice(["int", "real"] if operator not in ("And", "Or", "Not") else ["truth"]))
-        name, to = f"v{at}", {}
+        name, to = f"v{at}", dict[str, Any]()
         match operator:
             case "Cast":
                 made = str(rng.choice(["int", "real", "truth"]))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
@@ -21,7 +22,7 @@ from eqspec.networks.expansion.integer_pieces import OPERATORS, Piece, UnknownPi
 _OF_ONE_TYPE = {"Add", "Mul", "Sub"}
 """Whose operands have the same type."""
 _MOST_NODES, _MOST_ROWS = 16, 10_000
-_WHOLE = {TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
+_WHOLE: dict[int, Any] = {TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
 
 
 def expand(pieces: Pieces) -> None:

@@ -27,10 +27,10 @@ def product(u: Affine, v: Affine) -> Affine:
     """u v, broadcast."""
     if u is v:
         return square(u)
-    if (apart := _without_factors(v)) is not None:
-        return af.scale(product(u, apart[0]), apart[1])
-    if (apart := _without_factors(u)) is not None:
-        return af.scale(product(apart[0], v), apart[1])
+    if (plain := _without_factors(v)) is not None:
+        return af.scale(product(u, plain[0]), plain[1])
+    if (plain := _without_factors(u)) is not None:
+        return af.scale(product(plain[0], v), plain[1])
     if _latest(v) < _latest(u):
         u, v = v, u
     half = en.exactly(0.5)

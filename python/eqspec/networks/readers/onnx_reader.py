@@ -452,7 +452,10 @@ class _Reading:
         node = call.node
         try:
             call = self.roundoff.before(call)
-            found = unary.recognised(call) or common_factors.joined(call)
+            found = unary.recognised(call)
+            together = common_factors.joined(call) if found is None else None
+            if together is not None:
+                return together  # nothing is seen through it, or its products would be made again
             results = operator(self.roundoff.plain(call)) if found is None else found
             results = self.roundoff.after(call, results, function=found is not None)
         except UnreadableError as error:
