@@ -90,8 +90,8 @@ def test_subgraphs_are_one_function(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "constants", "functions"),
     [
-        # 1 - erf is another gate, a factor of another value is none, and sigmoid(x + 1) is no gate of x
-        ([node("Erf", ["x"], "e"), node("Sub", ["o", "e"], "b"), node("Mul", ["x", "b"], "y")], {"o": numbers(1)}, 3),
+        # 2 - erf is another gate, a factor of another value is none, and sigmoid(x + 1) is no gate of x
+        ([node("Erf", ["x"], "e"), node("Sub", ["o", "e"], "b"), node("Mul", ["x", "b"], "y")], {"o": numbers(2)}, 3),
         ([node("Sigmoid", ["x"], "s"), node("Neg", ["s"], "n"), node("Mul", ["s", "n"], "y")], {}, 2),
         (
             [node("Add", ["x", "o"], "a"), node("Sigmoid", ["a"], "s"), node("Mul", ["x", "s"], "y")],

@@ -129,13 +129,8 @@ def _plain(program: Program, x: Value) -> Value | None:
     if len(x.parts) != 1 or (part := x.parts[0]).index.shape[1] != 1 or len(part.rows) != x.size or part.source < 0:
         return None
     numbers = {_exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
-    if (
-        (part.index < 0).any()
-        or not program.steps[part.source].curves
-        or None in numbers
-        or numbers == {1}
-        or program.kind.rounds
-    ):
+    curved = program.steps[part.source].curves and not program.kind.rounds
+    if not curved or (part.index < 0).any() or None in numbers or numbers == {1}:
         return None
     return Value(x.shape, (Part(part.source, part.rows, part.index, 0 * part.kind, np.ones((1, 1))),))
 
