@@ -25,6 +25,8 @@ from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
+_OTHER = 0.25
+"""What a pair of steps with other functions counts: two of them less than one of which both functions are the same."""
 _SAME = 1e-6
 """Squared distance of two rows, relative to their sizes, up to which they compute the same."""
 MOST = 1024
@@ -152,6 +154,7 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
                 costs = _costs(*both)
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
+                share *= 1.0 if _kinds(a[i]) == _kinds(b[k]) else _OTHER
                 weights[i, k] = share * min(a[i].rows, b[k].rows)
     best = np.zeros((len(a), len(b)))
     for i in reversed(range(len(a) - 1)):
@@ -169,6 +172,13 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
             pairs.append((i, k))
             i, k = i + 1, k + 1
     return [*pairs, (len(a) - 1, len(b) - 1)]
+
+
+def _kinds(step: Step) -> set[str]:
+    """The functions of a step by name; those that are straight but for bends and jumps have one."""
+    if not isinstance(step.function, Curves):
+        return {"straight"}
+    return {"straight" if curve.name in ("pieces", "quantiser") else curve.name for curve in step.function.kinds}
 
 
 def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
