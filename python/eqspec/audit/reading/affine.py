@@ -57,6 +57,8 @@ def _elementwise(program: Program, operator: str, operands: Sequence[Operand]) -
     value, factor = (a, b) if isinstance(a, Value) else (b, a)
     assert isinstance(value, Value)
     assert not isinstance(factor, Value)
+    if factor.dtype == object and not program.kind.rounds and any(number.k for number in factor.ravel()):
+        value = program.settled(value)  # what it reads keeps exact kernels, as products are told by
     return program.scaled(value, effort.done(np.true_divide, np.ones(()), factor) if operator == "Div" else factor)
 
 
