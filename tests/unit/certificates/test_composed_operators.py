@@ -63,7 +63,8 @@ CASES: dict[str, tuple[list[NodeProto], Constants]] = {
     "a cast to float16": ([node("Cast", ["h"], "c", to=10), node("Cast", ["c"], "m", to=1)], {}),
     "attention scaled by a root of a root": image(1, 2, 4, between=[
         node("LayerNormalization", ["i", "g", "s"], "n"), node("MatMul", ["n", "p"], "q"),
-        node("MatMul", ["n", "r"], "k"), node("Shape", ["i"], "d"), node("Slice", ["d", "at2", "at3"], "size"), node("Cast", ["size"], "real", to=1),
+        node("MatMul", ["n", "r"], "k"), node("Shape", ["i"], "d"),
+        node("Slice", ["d", "at2", "at3"], "size"), node("Cast", ["size"], "real", to=1),
         node("Sqrt", ["real"], "root"), node("Div", ["one", "root"], "share"), node("Cast", ["share"], "again", to=1),
         node("Sqrt", ["again"], "c"), node("Mul", ["q", "c"], "q1"), node("Mul", ["k", "c"], "k1"),
         node("Transpose", ["k1"], "t", perm=[0, 2, 1]), node("MatMul", ["q1", "t"], "o"),
