@@ -193,6 +193,15 @@ def test_buckets_of_real_numbers(kind: str, tmp_path: Path) -> None:
     assert eqspec.verify(a, b, lower, upper, Epsilon("0.12"), timeout=20).verdict is Verdict.DIFFERENT
 
 
+def test_remainders_of_integers_are_refused_by_name(tmp_path: Path) -> None:
+    """As dynamo writes torch.bucketize, which searches by halves."""
+    nodes = [node("Mod", ["i", "two"], "m"), node("Cast", ["m"], "y", to=1)]
+    proto = embedding(nodes, {}, places=2)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2), "two"))
+    with pytest.raises(NetworkError, match="searched by halves"):
+        read_network(save(tmp_path, proto))
+
+
 def test_counts_that_may_leave_their_type_are_refused(tmp_path: Path) -> None:
     nodes = [node("Mul", ["i", "i"], "a"), node("Equal", ["a", "i"], "e"), node("Cast", ["e"], "y", to=1)]
     with pytest.raises(NetworkError, match="may leave their type"):
