@@ -27,7 +27,7 @@ REFUSALS: dict[str, str] = {
     r"\d+ outputs, but|nothing computes": "the mask of a Dropout, which no inference needs",
     r"normalis|channels|scale, bias, mean and variance": "channels are on axis 1 of a value with axes",
     r"a constant that is not a dense tensor": "sparse constants are not read",
-    r"holds integers|is not a constant of integers": "operators on integers are those that shapes are computed with",
+    r"holds integers|is not a constant of integers|a remainder of integers": "operators on integers are those that shapes are computed with",
     r"neither sizes nor a number of parts|both sizes and a number": "Split asks for one of the two",
     r"cannot be split into": "parts that are not equal, or empty",
     r"beyond 2\^53": "integers that no float holds",

@@ -195,7 +195,7 @@ def test_buckets_of_real_numbers(kind: str, tmp_path: Path) -> None:
 
 def test_remainders_of_integers_are_refused_by_name(tmp_path: Path) -> None:
     """As dynamo writes torch.bucketize, which searches by halves."""
-    nodes = [node("Mod", ["i", "two"], "m"), node("Cast", ["m"], "y", to=1)]
+    nodes = [node("Add", ["i", "i"], "a"), node("Mod", ["a", "two"], "m"), node("Cast", ["m"], "y", to=1)]
     proto = embedding(nodes, {}, places=2)
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2), "two"))
     with pytest.raises(NetworkError, match="searched by halves"):
