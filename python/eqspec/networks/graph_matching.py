@@ -200,6 +200,12 @@ def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
     return _Channels(y.units, y.sizes * np.abs(factors), y.positions)
 
 
+def _apart(a: Array, b: Array, cosines: Array) -> Array:
+    """Squared distances of rows of these sizes, relative to the larger one."""
+    largest = np.maximum(a, b) ** 2
+    return np.asarray((a**2 + b**2 - 2.0 * a * b * cosines) / np.where(largest > 0.0, largest, 1.0))
+
+
 def _rows_in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
     """Moves the rows of the candidate's step k where each computes what one of the reference does, at another place.
 
@@ -209,12 +215,14 @@ def _rows_in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
     if rows != len(y.sizes) * y.positions or not 1 < rows <= MOST:
         return
     first, second = (_as_channels(one.units * one.sizes[:, None], rows, rows) for one in (x, y))
-    with np.errstate(all="ignore"):
-        products = first.sizes[:, None] * second.sizes * (first.units @ second.units.T)
-        largest = np.maximum(first.sizes[:, None], second.sizes) ** 2
-        apart = (first.sizes[:, None] ** 2 + second.sizes**2 - 2.0 * products) / np.where(largest > 0.0, largest, 1.0)
+    sizes = [np.sort(one.sizes) for one in (first, second)]
+    if (np.abs(sizes[0] - sizes[1]) > np.sqrt(_SAME) * sizes[0]).any():  # cheap, and most pairs differ in it
+        return
+    if _apart(first.sizes, second.sizes, np.sum(first.units * second.units, axis=1)).max() <= _SAME:
+        return
+    apart = _apart(first.sizes[:, None], second.sizes, first.units @ second.units.T)
     partner = apart.argmin(axis=1)
-    if apart.diagonal().max() <= _SAME or apart[np.arange(rows), partner].max() > _SAME:
+    if apart[np.arange(rows), partner].max() > _SAME:
         return
     if (np.sort(partner) != np.arange(rows)).any():
         return
