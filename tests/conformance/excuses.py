@@ -28,6 +28,7 @@ REFUSALS: dict[str, str] = {
     r"normalis|channels|scale, bias, mean and variance": "channels are on axis 1 of a value with axes",
     r"a constant that is not a dense tensor": "sparse constants are not read",
     r"holds integers|is not a constant of integers": "operators on integers are those that shapes are computed with",
+    r"a remainder of integers": "a remainder of integers jumps as they do",
     r"neither sizes nor a number of parts|both sizes and a number": "Split asks for one of the two",
     r"cannot be split into": "parts that are not equal, or empty",
     r"beyond 2\^53": "integers that no float holds",

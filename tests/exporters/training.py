@@ -71,7 +71,9 @@ def _points(rng: np.random.Generator, value: Any) -> Any:
 
     shape = tuple(value.shape) if value.dim() < 2 and value.is_floating_point() else (ROWS, *value.shape[1:])
     if value.dtype == torch.bool:
-        return torch.from_numpy(rng.random(shape) < 0.7)
+        flags = rng.random(shape) < 0.7
+        flags[..., :1], flags[..., 1:2] = False, True  # whether flags hide or keep, one entry is seen
+        return torch.from_numpy(flags)
     if not value.is_floating_point():
         highest = 255 if value.dtype == torch.uint8 else max(1, int(value.max()))
         return torch.from_numpy(rng.integers(0, highest + 1, size=shape)).to(value.dtype)

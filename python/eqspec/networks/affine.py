@@ -35,7 +35,8 @@ from eqspec.networks.names import Names
 from eqspec.networks.program import Function
 from eqspec.networks.units import Units
 
-_SIGN = Curves.all(Curve("sign"))
+_SIGN, _ROOT = Curves.all(Curve("sign")), Curves.all(Curve("sqrt"))
+_RECIPROCAL = Curve("reciprocal")
 
 MOST_WRITTEN_OUT = 1 << 20
 """A selection of plain units is written out as a matrix of up to so many entries, to stay in a chain of layers."""
@@ -253,6 +254,8 @@ def curve(value: Affine, curves: Curves, *, started: bool = True) -> Affine:
     """The functions of the entries of a value, `curves` by entry in C order: new units, a step of their own."""
     reading = value.parts[0].units.reading
     reading.structured = True
+    if curves.uniform == _RECIPROCAL and (inner := _under_root(value)) is not None:
+        value, curves = inner, Curves.all(Curve("power", (-0.5,)))
     if (whole := whole_units(value)) is not None:
         below = value.parts[0].units  # all of them in their own order, so that the functions may become theirs
         value = select(below, np.arange(below.size), started=False)
@@ -265,11 +268,22 @@ def curve(value: Affine, curves: Curves, *, started: bool = True) -> Affine:
     return select(units, index, started=started)
 
 
-def whole_units(value: Affine) -> Indices | None:
-    """The index of a value that is a permutation of all units of a step with the identity; else None."""
+def _under_root(value: Affine) -> Affine | None:
+    """The argument of a value that is all entries of a square root, over the reals: 1 / sqrt(x) is x^(-1/2)."""
+    units = value.parts[0].units
+    if units.unit or units.reading.missed or len(units.blocks) != 1 or (whole := whole_units(value, _ROOT)) is None:
+        return None
+    (argument,) = units.blocks
+    rigid = argument.rigid
+    places = whole if rigid is None or rigid.order is None else np.argsort(rigid.order)[whole]
+    return rearrange(argument, lambda _: places)
+
+
+def whole_units(value: Affine, function: Function = "identity") -> Indices | None:
+    """The index of a value that is a permutation of all units of a step with this function; else None."""
     matrix = value.matrix
     units = value.parts[0].units
-    if not isinstance(matrix, Selection) or not units.blocks or units.function != "identity":
+    if not isinstance(matrix, Selection) or not units.blocks or units.function != function:
         return None
     same = matrix.scale.error is None and bool((matrix.scale.value == 1).all())
     if not same or value.bias.error is not None or value.bias.value.any() or value.size != units.size:

@@ -11,6 +11,7 @@ poor one only costs time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
+_OTHER = 0.25
+"""What a pair of steps with other functions counts: two of them less than one of which both functions are the same."""
+_SAME = 1e-6
+"""Squared distance of two rows, relative to their sizes, up to which they compute the same."""
 MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
 _ENTRIES, _FEWEST = 1 << 24, 12
@@ -63,10 +68,12 @@ def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
     for i, k in pairs[:-1]:
         x, y = of_a[i], of_b[k]
         function = b[k].function
-        if x.positions != y.positions or (isinstance(function, Curves) and function.uniform is None):
+        if isinstance(function, Curves) and function.uniform is None:
             continue
         try:
-            _in_place(found, k, x, y)
+            if x.positions == y.positions:
+                y = _in_place(found, k, x, y)
+            _rows_in_place(found, k, x, y)
         except (TooLargeError, OverflowError):
             continue
     return found
@@ -81,12 +88,27 @@ def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
         before = [np.concatenate(of_step, axis=1) for of_step in zip(*parts, strict=True)]
         for number, step in enumerate(steps):
             counts.append(_count(number, steps, counts))
-            flat = before[number].reshape(counts[-1], -1)
-            sizes = np.linalg.norm(flat, axis=1)
-            usable = np.isfinite(sizes) & (sizes > 0.0)
-            units = np.where(usable[:, None], flat / np.where(usable, sizes, 1.0)[:, None], 0.0)
-            found.append(_Channels(units, np.where(usable, sizes, 0.0), step.rows // counts[-1]))
+            found.append(_as_channels(before[number], counts[-1], step.rows))
     return found
+
+
+def _as_channels(computed: Array, count: int, rows: int) -> _Channels:
+    flat = computed.reshape(count, -1)
+    sizes = np.linalg.norm(flat, axis=1)
+    usable = np.isfinite(sizes) & (sizes > 0.0)
+    units = np.where(usable[:, None], flat / np.where(usable, sizes, 1.0)[:, None], 0.0)
+    return _Channels(units, np.where(usable, sizes, 0.0), rows // count)
+
+
+def _of_one_size(x: _Channels, y: _Channels) -> tuple[_Channels, _Channels] | None:
+    """Both with as many positions; fewer channels of as many rows, where one is written by rows."""
+    if x.positions == y.positions:
+        return x, y
+    rows, count = len(x.sizes) * x.positions, gcd(len(x.sizes), len(y.sizes))
+    if rows != len(y.sizes) * y.positions:
+        return None
+    first, second = (_as_channels(one.units * one.sizes[:, None], count, rows) for one in (x, y))
+    return first, second
 
 
 def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
@@ -127,10 +149,12 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     weights = np.full((len(a), len(b)), -1.0)
     for i, x in enumerate(of_a[:-1]):
         for k, y in enumerate(of_b[:-1]):
-            if bent(a[i]) == bent(b[k]) and x.positions == y.positions:
-                costs = _costs(x, y)
+            both = _of_one_size(x, y) if bent(a[i]) == bent(b[k]) else None
+            if both is not None:
+                costs = _costs(*both)
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
+                share *= 1.0 if _kinds(a[i]) == _kinds(b[k]) else _OTHER
                 weights[i, k] = share * min(a[i].rows, b[k].rows)
     best = np.zeros((len(a), len(b)))
     for i in reversed(range(len(a) - 1)):
@@ -150,8 +174,15 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     return [*pairs, (len(a) - 1, len(b) - 1)]
 
 
-def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
-    """Moves and rescales the channels of the candidate's step k."""
+def _kinds(step: Step) -> set[str]:
+    """The functions of a step by name; those that are straight but for bends and jumps have one."""
+    if not isinstance(step.function, Curves):
+        return {"straight"}
+    return {"straight" if curve.name in ("pieces", "quantiser") else curve.name for curve in step.function.kinds}
+
+
+def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
+    """Moves and rescales the channels of the candidate's step k; what they compute then."""
     order = _order(x, y)
     steps = found.steps
     if order != list(range(len(y.sizes))):
@@ -166,6 +197,37 @@ def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
         found.scaled += int((factors != 1.0).sum())
     found.moved += sum(c is not None and c != place for place, c in enumerate(order))
     found.steps = steps
+    return _Channels(y.units, y.sizes * np.abs(factors), y.positions)
+
+
+def _apart(a: Array, b: Array, cosines: Array) -> Array:
+    """Squared distances of rows of these sizes, relative to the larger one."""
+    largest = np.maximum(a, b) ** 2
+    return np.asarray((a**2 + b**2 - 2.0 * a * b * cosines) / np.where(largest > 0.0, largest, 1.0))
+
+
+def _rows_in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
+    """Moves the rows of the candidate's step k where each computes what one of the reference does, at another place.
+
+    So it is where one file has channels first and the other last.
+    """
+    rows = len(x.sizes) * x.positions
+    if rows != len(y.sizes) * y.positions or not 1 < rows <= MOST:
+        return
+    first, second = (_as_channels(one.units * one.sizes[:, None], rows, rows) for one in (x, y))
+    sizes = [np.sort(one.sizes) for one in (first, second)]
+    if (np.abs(sizes[0] - sizes[1]) > np.sqrt(_SAME) * sizes[0]).any():  # cheap, and most pairs differ in it
+        return
+    if _apart(first.sizes, second.sizes, np.sum(first.units * second.units, axis=1)).max() <= _SAME:
+        return
+    apart = _apart(first.sizes[:, None], second.sizes, first.units @ second.units.T)
+    partner = apart.argmin(axis=1)
+    if apart[np.arange(rows), partner].max() > _SAME:
+        return
+    if (np.sort(partner) != np.arange(rows)).any():
+        return
+    found.steps = placed(found.steps, k, partner.tolist(), 1)
+    found.moved += int((partner != np.arange(rows)).sum())
 
 
 def _order(x: _Channels, y: _Channels) -> list[int | None]:

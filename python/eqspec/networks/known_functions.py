@@ -150,23 +150,24 @@ def _hard_gate(lines: Lines, factor: Interval) -> Known | None:
 
 
 def _gated(terms: _Terms) -> Known | None:
-    """k X (1 + erf(c X)), k X (1 + tanh(s X + t X^3))."""
+    """k X (1 + erf(c X)), also written k X (1 - erf(-c X)) as with erfc, and k X (1 + tanh(s X + t X^3))."""
     coefficients = dict(terms)
     factor = coefficients.pop(ex.LINEAR, None)
     if factor is None or len(coefficients) != 1 or not ex.is_point(factor):
         return None
     ((monomial, other),) = coefficients.items()
     powers = dict(monomial)
-    if other != factor or powers.pop(None, 0) != 1 or len(powers) != 1:
+    sign = 1 if other == factor else -1
+    if other != ex.times(factor, point(sign)) or powers.pop(None, 0) != 1 or len(powers) != 1:
         return None
     ((atom, power),) = powers.items()
     if atom is None or power != 1 or atom.argument is None:
         return None
     if atom.name == "erf" and (line := _line(atom.argument)) is not None and line[1] == point(0):
         root = _root(Fraction(2))
-        inner = ex.times(line[0], root)
+        inner = ex.times(ex.times(line[0], point(sign)), root)
         return Known(Curve("gelu"), inner, point(0), ex.times(ex.times(factor, point(2)), ex.inverse(inner)), point(0))
-    return _gated_by_tanh(atom.argument, factor) if atom.name == "tanh" else None
+    return _gated_by_tanh(atom.argument, factor) if atom.name == "tanh" and sign == 1 else None
 
 
 def _gated_by_tanh(argument: Form, factor: Interval) -> Known | None:

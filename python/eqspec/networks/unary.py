@@ -23,19 +23,21 @@ from eqspec.networks import enclosure as en
 from eqspec.networks import expressions as ex
 from eqspec.networks.affine import Affine
 from eqspec.networks.curve_definitions import problem
-from eqspec.networks.curves import Curves
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.elementwise_operators import EXPRESSED, applied
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.expressions import Expression, Form, Interval, TooComplexError, X
+from eqspec.networks.expressions import Expression, Form, Interval, Lines, TooComplexError, X, point
 from eqspec.networks.known_functions import Known, recognise
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.runtime_functions import as_computed, may_be_one
-from eqspec.networks.stepped import Stepped
+from eqspec.networks.stepped import JUMPING, Stepped
 
 _DEEPEST = 16
 _MOST_CONSTANTS = 4096
 """Different tuples of constants that entries of a value may have."""
 _JOINING = ("Add", "Div", "Log", "Max", "Min", "Mul", "Reciprocal", "Sub", "Sum", "Where")
+_STRAIGHT = Curve("identity")
+"""Of what has jumps and no jump left, as sign(x) relu(|x|)."""
 _BENDING = ("Clip", "LeakyRelu", "Relu")
 
 Operand = Affine | Enclosure
@@ -204,7 +206,8 @@ def _as_function(node: Origin, base: Affine) -> Affine | None:
         if known is None:
             return None
         found.append(known)
-    if base.unit and not may_be_one([one.curve for one in found], list(_between(node, base, set()))):
+    jumps = any(one.curve == _STRAIGHT for one in found)
+    if base.unit and (jumps or not may_be_one([one.curve for one in found], list(_between(node, base, set())))):
         return None
     return _written(base, found, which)
 
@@ -236,6 +239,9 @@ def _collect(node: Origin, base: Affine, constants: list[Enclosure], seen: set[i
 def _known(node: Origin, base: Affine, numbers: dict[int, Interval | None]) -> Known | None:
     try:
         found = _expression(node, base, numbers, {})
+        jumps = any(kind in JUMPING for kind, _, _ in _between(node, base, set()))
+        if jumps and isinstance(found, Lines) and not found.knots:
+            return Known(_STRAIGHT, point(found.slopes[0]), point(found.at_zero), point(1), point(0))
         return None if isinstance(found, Stepped) else recognise(found)
     except (TooComplexError, ZeroDivisionError):
         return None
@@ -264,7 +270,10 @@ def _constant(number: Interval) -> Expression:
 
 def _written(base: Affine, found: Sequence[Known], which: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Affine | None:
     """outer f(inner X + shift) + rest, entry by entry."""
-    if any(problem(one.curve) is not None for one in found):
+    straight = [one.curve == _STRAIGHT for one in found]
+    if any(straight) and not all(straight):
+        return None
+    if not any(straight) and any(problem(one.curve) is not None for one in found):
         return None
 
     def array(choose: Callable[[Known], Interval]) -> Enclosure:
@@ -279,6 +288,8 @@ def _written(base: Affine, found: Sequence[Known], which: np.ndarray[tuple[int],
         x = af.scale(x, inner)
     if not _is(shift, 0.0):
         x = af.shift(x, shift)
+    if all(straight):
+        return x
     curves = Curves.of_rows([found[i].curve for i in which.tolist()])
     made = as_computed(af.curve(x, curves), curves, x)
     if not _is(outer, 1.0):

@@ -12,8 +12,8 @@ use crate::numeric::round::{add_up, sub_down};
 
 /// What rounding may be of the width of an interval, which is far more than it is.
 const ROUNDING: f64 = 1e-9;
-/// The same where all is about as small as a number can be.
-const UNDERFLOW: f64 = 1e-290;
+/// The same where all is 0 but for what is added for underflows, some 1e-270 a product.
+const UNDERFLOW: f64 = 1e-200;
 
 /// Moves ends that lie beyond the bias by rounding to it, in the rows of one network's step whose terms have one sign.
 pub fn meet(pair: &Pair, which: usize, step: usize, known: &IntermediateBounds, bounds: &mut Bounds) {

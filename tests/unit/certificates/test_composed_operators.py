@@ -46,6 +46,37 @@ CASES: dict[str, tuple[list[NodeProto], Constants]] = {
                            k=scales(1, 1, 2, 1.5)),
     "cubic resize": image(1, 1, 2, 4, between=[node("Resize", ["i", "", "k"], "o", mode="cubic")],
                           k=scales(1, 1, 2, 2)),
+    **{
+        f"{mode} resize as torch writes it": image(1, 1, 2, 4, between=[
+            node("Resize", ["i", "", "", "k"], "o", mode=mode, antialias=0, exclude_outside=0, extrapolation_value=0.0,
+                 cubic_coeff_a=-0.75, keep_aspect_ratio_policy="stretch", coordinate_transformation_mode=where,
+                 nearest_mode="floor"),
+        ], k=np.array([1, 1, 4, 8]))
+        for mode, where in (("nearest", "asymmetric"), ("linear", "half_pixel"), ("cubic", "half_pixel"))
+    },
+    "normalisation by its own statistics": image(1, 4, 2, between=[
+        node("ReduceMean", ["i", "a"], "e", keepdims=0, noop_with_empty_axes=1), node("Squeeze", ["e", "z"], "e1"),
+        node("Unsqueeze", ["e1", "b"], "e2"), node("Sub", ["i", "e2"], "d"), node("Mul", ["d", "d"], "q"),
+        node("ReduceMean", ["q", "a"], "r", keepdims=0), node("Squeeze", ["r", "z"], "v1"),
+        node("BatchNormalization", ["i", "g", "s", "e1", "v1"], "o", epsilon=1e-3),
+    ], a=np.array([2]), b=np.array([1]), z=np.array([0]), g=weights(4, seed=5), s=weights(4, seed=6)),
+    "a cast to float16": ([node("Cast", ["h"], "c", to=10), node("Cast", ["c"], "m", to=1)], {}),
+    "attention scaled by a root of a root": image(1, 2, 4, between=[
+        node("LayerNormalization", ["i", "g", "s"], "n"), node("MatMul", ["n", "p"], "q"),
+        node("MatMul", ["n", "r"], "k"), node("Shape", ["i"], "d"),
+        node("Slice", ["d", "at2", "at3"], "size"), node("Cast", ["size"], "real", to=1),
+        node("Sqrt", ["real"], "root"), node("Div", ["one", "root"], "share"), node("Cast", ["share"], "again", to=1),
+        node("Sqrt", ["again"], "c"), node("Mul", ["q", "c"], "q1"), node("Mul", ["k", "c"], "k1"),
+        node("Transpose", ["k1"], "t", perm=[0, 2, 1]), node("MatMul", ["q1", "t"], "o"),
+    ], g=weights(4, seed=5) + np.float32(1), s=weights(4, seed=6), p=weights(4, 4, seed=7), r=weights(4, 4, seed=8),
+        at2=np.array([2]), at3=np.array([3]), one=scales(1)),
+    "erfc in a gate": (
+        [
+            node("Neg", ["h"], "n"), node("Erf", ["n"], "e"), node("Sub", ["one", "e"], "f"),
+            node("Mul", ["h", "f"], "m"),
+        ],
+        {"one": scales(1)},
+    ),
     "cumulative sum": ([node("CumSum", ["h", "a"], "m", reverse=1)], {"a": np.array(1)}),
     "depth to space": image(1, 4, 1, 2, between=[node("DepthToSpace", ["i"], "o", blocksize=2)]),
     "transposed convolution": image(

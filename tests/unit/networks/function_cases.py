@@ -155,6 +155,13 @@ def _recognised() -> dict[str, tuple[str, Case]]:
             node("Mul", ["x", "r"], "a"), node("Erf", ["a"], "e"), node("Add", ["o", "e"], "b"),
             node("Mul", ["h", "x"], "c"), node("Mul", ["c", "b"], "y"),
         ], {"r": numbers(1 / root), "o": one, "h": half}),
+        "gelu by erfc": ("gelu", [
+            node("Neg", ["x"], "n"), node("Mul", ["n", "r"], "a"), node("Erf", ["a"], "e"),
+            node("Sub", ["o", "e"], "b"), node("Mul", ["h", "x"], "c"), node("Mul", ["c", "b"], "y"),
+        ], {"r": numbers(1 / root), "o": one, "h": half}),
+        "gelu turned": ("gelu", [
+            node("Erf", ["x"], "e"), node("Sub", ["o", "e"], "b"), node("Mul", ["x", "b"], "y"),
+        ], {"o": one}),
         "gelu by root": ("gelu", [
             node("Sqrt", ["t"], "r"), node("Div", ["x", "r"], "a"), node("Erf", ["a"], "e"),
             node("Add", ["o", "e"], "b"),

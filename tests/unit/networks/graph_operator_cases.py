@@ -175,6 +175,9 @@ def _rearranging() -> None:
     case("resize to sizes", [
         node("Resize", ["x", "", "", "s"], "y", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     ], {"s": whole(1, 2, 8, 6)}, 1, 2, 4, 3)  # fmt: skip
+    case("resize to what is no multiple", [
+        node("Resize", ["x", "", "", "s"], "y", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+    ], {"s": whole(1, 2, 7, 5)}, 1, 2, 3, 2)  # fmt: skip
     case("resize down", [
         node("Resize", ["x", "", "s"], "y", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     ], {"s": np.array([1, 1, 0.5, 1], np.float32)}, 1, 2, 4, 3)  # fmt: skip

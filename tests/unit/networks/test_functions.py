@@ -87,11 +87,23 @@ def test_subgraphs_are_one_function(name: str, tmp_path: Path) -> None:
     assert network.neurons == 3
 
 
+def test_what_has_no_jump_left_is_a_line(tmp_path: Path) -> None:
+    """sign(x) relu(|x|), as torch writes the sum in the root of an LpPool: x itself, and no function."""
+    nodes = [node("Sign", ["x"], "s"), node("Abs", ["x"], "a"), node("Relu", ["a"], "r"), node("Mul", ["s", "r"], "z")]
+    proto = model([*nodes, node("Add", ["z", "o"], "w"), node("Tanh", ["w"], "y")], {"o": numbers(0.5)}, (1, 3))
+    network = read_network(save(tmp_path, proto))
+    assert [str(step.function) for step in network.steps] == ["tanh", "identity"]
+    points = np.concatenate([np.random.default_rng(1).normal(size=(20, 3)), np.zeros((1, 3))]).astype(np.float32)
+    np.testing.assert_allclose(
+        network.evaluate(points.astype(float)), answers(proto, points.reshape(-1, 1, 3)), atol=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     ("nodes", "constants", "functions"),
     [
-        # 1 - erf is another gate, a factor of another value is none, and sigmoid(x + 1) is no gate of x
-        ([node("Erf", ["x"], "e"), node("Sub", ["o", "e"], "b"), node("Mul", ["x", "b"], "y")], {"o": numbers(1)}, 3),
+        # 2 - erf is another gate, a factor of another value is none, and sigmoid(x + 1) is no gate of x
+        ([node("Erf", ["x"], "e"), node("Sub", ["o", "e"], "b"), node("Mul", ["x", "b"], "y")], {"o": numbers(2)}, 3),
         ([node("Sigmoid", ["x"], "s"), node("Neg", ["s"], "n"), node("Mul", ["s", "n"], "y")], {}, 2),
         (
             [node("Add", ["x", "o"], "a"), node("Sigmoid", ["a"], "s"), node("Mul", ["x", "s"], "y")],

@@ -8,11 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from breadth import some
 from eqspec.networks import Network, align, match, share
-from eqspec.networks.curves import Curves
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.evaluation import values
+from eqspec.networks.graph_matching import pair
 from eqspec.networks.graph_rewriting import by_channels, by_rows, placed, rescaled, same_taps
 from eqspec.networks.merging import merged, of_one_form
-from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
 from programs import convolution, point, program, sparse, tile, without_unread
 
@@ -50,6 +53,24 @@ def test_aligned_programs_compute_what_they_did(seed: int) -> None:
         rounded = not (a.exact and b.exact)  # errors of one weight may come to stand at several places
         for before, after in ((a, p), (b, q)):
             same_function(before, after, random, rounded=rounded) if before.exact else encloses(before, after, random)
+
+
+@pytest.mark.parametrize("function", ["relu", Curves.all(Curve("square"))])
+@pytest.mark.parametrize("seed", some(range(12), 3))
+def test_rows_that_stand_at_other_places_are_found(seed: int, function: Function) -> None:
+    """Channels last in one file and first in the other, or any other order: in step nothing is apart."""
+    random = np.random.default_rng(seed)
+    windows = Tile(np.array([[[0, 1], [1, 2], [2, 3]]], np.int32), random.normal(size=(1, 2, 2)))
+    first = Step((Term(-1, windows),), random.normal(size=6), function=function)
+    last = Step((Term(0, Tile.dense(random.normal(size=(3, 6)))),), random.normal(size=3), function="identity")
+    order = random.permutation(6)
+    moved = placed([first, last], 0, order.tolist(), 1)
+    found = pair((first, last), moved, random.normal(size=(32, 4)))
+    assert found is not None
+    assert found.moved == (order != np.arange(6)).sum() > 0
+    points = random.normal(size=(4, 10))
+    for one, other in zip(values((first, last), points), values(found.steps, points), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def align_chain(network: Network, random: Random) -> tuple[Network, Network]:

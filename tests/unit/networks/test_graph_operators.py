@@ -232,6 +232,12 @@ def test_what_no_program_expresses_is_refused_by_name(
         ([node("Conv", ["x", "w"], "y")], {"w": grid(2, 2, 3)}, (1, 3, 5), "a weight of shape (2, 2, 3)"),
         ([node("Conv", ["x", "w"], "y", pads=[1, -1])], {"w": grid(2, 1, 3)}, (1, 1, 5), "pads [1, -1]"),
         ([node("Resize", ["x", "", "s"], "y", mode="lines")], {"s": grid(3)}, (1, 1, 4), "mode 'lines'"),
+        (
+            [node("Resize", ["x", "", "", "s"], "y", coordinate_transformation_mode="asymmetric", nearest_mode="ceil")],
+            {"s": np.array([1, 1, 14])},
+            (1, 1, 6),
+            "may choose different entries",
+        ),
         ([node("Mod", ["c", "c"], "e", fmod=1), node("Mul", ["x", "e"], "y")], {"c": grid(4)}, (1, 4), "its rounding"),
         ([node("Conv", ["x", "w"], "y")], {"w": grid(32, 3, 16, 16)}, (1, 3, 224, 224), "products up to here"),
         ([node("Conv", ["x", "w"], "y", group=64)], {"w": grid(64, 1, 21, 21)}, (1, 64, 128, 128), "bytes; up to"),

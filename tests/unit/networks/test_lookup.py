@@ -193,6 +193,15 @@ def test_buckets_of_real_numbers(kind: str, tmp_path: Path) -> None:
     assert eqspec.verify(a, b, lower, upper, Epsilon("0.12"), timeout=20).verdict is Verdict.DIFFERENT
 
 
+def test_remainders_of_integers_are_refused_by_name(tmp_path: Path) -> None:
+    """As dynamo writes torch.bucketize, which searches by halves."""
+    nodes = [node("Add", ["i", "i"], "a"), node("Mod", ["a", "two"], "m"), node("Cast", ["m"], "y", to=1)]
+    proto = embedding(nodes, {}, places=2)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2), "two"))
+    with pytest.raises(NetworkError, match="searched by halves"):
+        read_network(save(tmp_path, proto))
+
+
 def test_counts_that_may_leave_their_type_are_refused(tmp_path: Path) -> None:
     nodes = [node("Mul", ["i", "i"], "a"), node("Equal", ["a", "i"], "e"), node("Cast", ["e"], "y", to=1)]
     with pytest.raises(NetworkError, match="may leave their type"):
@@ -221,23 +230,35 @@ def turned_round(more: int, kind: int = TensorProto.INT64) -> onnx.ModelProto:
     nodes = [node("Cast", ["i"], "f", to=1), node("Less", ["f", "zero"], "b"), node("Add", ["i", "n"], "a")]
     nodes += [node("Not", ["b"], "c"), node("Cast", ["b"], "p", to=7), node("Cast", ["c"], "q", to=7)]
     nodes += [node("Mul", ["p", "a"], "r"), node("Mul", ["i", "q"], "s"), node("Add", ["r", "s"], "k")]
+    if kind == TensorProto.INT32:
+        for one in nodes:
+            for attribute in one.attribute:
+                attribute.i = kind if attribute.i == TensorProto.INT64 else attribute.i
+        proto.graph.input[0].type.tensor_type.elem_type = kind
     if kind == FLOAT:
         nodes = [node("Cast", ["x"], "i", to=7), *nodes]
         proto.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", FLOAT, [1, 2]))
     proto.graph.node.extend([*nodes, node("Gather", ["t", "k"], "y")])
-    for name, number in (("zero", np.float32(0)), ("n", np.array(more))):
+    for name, number in (
+        ("zero", np.float32(0)),
+        ("n", np.array(more, np.int32 if kind == TensorProto.INT32 else np.int64)),
+    ):
         proto.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(number), name))
     return proto
 
 
-def test_places_that_are_turned_round_as_gather_does(tmp_path: Path) -> None:
-    proto = turned_round(ROWS)
+@pytest.mark.parametrize("kind", [TensorProto.INT32, TensorProto.INT64])
+def test_places_that_are_turned_round_once_more_than_gather_does(kind: int, tmp_path: Path) -> None:
+    """Integers below -n are turned round twice: runtimes find a row for all from -2 n to n - 1, and for no others."""
+    proto = turned_round(ROWS, kind)
     network = read_network(save(tmp_path, proto))
     session = onnxruntime.InferenceSession(proto.SerializeToString())
-    for first in range(-ROWS, ROWS):
-        point = np.array([[first, -first - 1]])
+    for first in range(-2 * ROWS, ROWS):
+        point = np.array([[first, -first - 1 - ROWS]], helper.tensor_dtype_to_np_dtype(kind))
         (expected,) = session.run(None, {"i": point})
         np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+    beyond, ends = np.array([[-2 * ROWS - 1, ROWS]]), np.array([[-2 * ROWS, ROWS - 1]])
+    np.testing.assert_array_equal(network.evaluate(beyond.astype(float)), network.evaluate(ends.astype(float)))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..functions import Curve
 from ..rounding import Array, Refused
 from . import unary
+from .common_factor import joined
 from .number import numbers
 from .program import Operand, Program
 from .value import Value
@@ -25,12 +27,19 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 
 def elementwise(program: Program, operator: str, operands: Sequence[Operand]) -> Operand:
     """Sums, differences, products and quotients, and roots of constants."""
+    together = joined(program, operator, operands)
+    made = _elementwise(program, operator, operands) if together is None else together
+    if isinstance(made, Value) and together is None:  # else its products would be made again
+        program.origins.setdefault(made, (operator, operands))
+    return made
+
+
+def _elementwise(program: Program, operator: str, operands: Sequence[Operand]) -> Operand:
     effort = program.effort
     if operator == "Sum":
         constants = [one for one in operands if not isinstance(one, Value)]
-        if len(constants) < len(operands):
-            return program.added(*operands)
-        return effort.done(lambda *several: sum(several), *constants)
+        varies = len(constants) < len(operands)
+        return program.added(*operands) if varies else effort.done(lambda *several: sum(several), *constants)
     if operator in ("Reciprocal", "Sqrt"):
         assert not isinstance(operands[0], Value)
         return effort.done(np.sqrt if operator == "Sqrt" else lambda v: 1 / v, operands[0])
@@ -48,6 +57,8 @@ def elementwise(program: Program, operator: str, operands: Sequence[Operand]) ->
     value, factor = (a, b) if isinstance(a, Value) else (b, a)
     assert isinstance(value, Value)
     assert not isinstance(factor, Value)
+    if factor.dtype == object and not program.kind.rounds and any(number.k for number in factor.ravel()):
+        value = program.settled(value)  # what it reads keeps exact kernels, as products are told by
     return program.scaled(value, effort.done(np.true_divide, np.ones(()), factor) if operator == "Div" else factor)
 
 
@@ -161,12 +172,18 @@ def normalised(program: Program, operands: Sequence[Operand], attributes: Mappin
     if not set(attributes) <= known or attributes.get("spatial", 1) != 1 or attributes.get("training_mode", 0):
         raise Refused("the auditor reads a normalisation in inference only")
     x, *rest = operands
-    if len(x.shape) < 2 or any(isinstance(v, Value) or v.shape != x.shape[1:2] for v in rest):
+    if len(x.shape) < 2 or any(v.shape != x.shape[1:2] for v in rest):
         raise Refused("a normalisation whose channels are not those of its value")
     epsilon = np.array(attributes.get("epsilon", float(np.float32(1e-5))))
-    scale, shift, mean, variance = (np.asarray(v).reshape(-1, *[1] * (len(x.shape) - 2)) for v in rest)
-    effort = program.effort
-    factor = effort.done(np.true_divide, scale, effort.done(np.sqrt, effort.done(np.add, variance, epsilon)))
+    if program.kind.rounds and any(isinstance(v, Value) for v in rest):
+        raise Refused("a normalisation by statistics of its value, in float32")
+    form = (x.shape[1], *[1] * (len(x.shape) - 2))
+    scale, shift, mean, variance = (v.reshaped(form) if isinstance(v, Value) else v.reshape(form) for v in rest)
+    squared = elementwise(program, "Add", [variance, epsilon])
+    if isinstance(squared, Value):
+        factor = elementwise(program, "Mul", [scale, unary.applied(program, squared, Curve("power", (-0.5,)))])
+    else:
+        factor = elementwise(program, "Div", [scale, program.effort.done(np.sqrt, squared)])
     centred = elementwise(program, "Sub", [x, mean])
     return elementwise(program, "Add", [elementwise(program, "Mul", [centred, factor]), shift])
 

@@ -73,19 +73,15 @@ def _opposite(one: Sequence[tuple[int, Part]], other: Sequence[tuple[int, Part]]
     """Whether the same steps read both, part by part of the same units and with opposite kernels."""
     if [number for number, _ in one] != [number for number, _ in other]:
         return False
-    return all(
-        np.array_equal(a.rows, b.rows) and np.array_equal(a.index, b.index) and _opposite_kernels(a, b)
-        for (_, a), (_, b) in zip(one, other, strict=True)
-    )
+    both = [(a, b) for (_, a), (_, b) in zip(one, other, strict=True)]
+    alike = all(np.array_equal(a.rows, b.rows) and np.array_equal(a.index, b.index) for a, b in both)
+    return alike and all(_opposite_kernels(a, b) for a, b in both)
 
 
 def _opposite_kernels(a: Part, b: Part) -> bool:
     pairs = {(int(i), int(j)) for i, j in zip(a.kind, b.kind, strict=True)}
-    return all(
-        _sure(x) and _sure(y) and _exact(x) + _exact(y) == 0
-        for i, j in pairs
-        for x, y in zip(a.kernels[i], b.kernels[j], strict=True)
-    )
+    numbers = [two for i, j in pairs for two in zip(a.kernels[i], b.kernels[j], strict=True)]
+    return all(_sure(x) and _sure(y) and _exact(x) + _exact(y) == 0 for x, y in numbers)
 
 
 def _sure(number: object) -> bool:

@@ -55,9 +55,8 @@ def clipped(program: Program, value: Value, low: float, high: float) -> Value:
         raise Refused("a Clip between numbers in the wrong order, which runtimes read in two ways")
     if np.isfinite([low, high]).all():
         return program.step(value, (clip(low, high),))
-    if np.isfinite(low):
-        return largest(program, value, np.array(low))
-    return least(program, value, np.array(high)) if np.isfinite(high) else value
+    kept = largest(program, value, np.array(low)) if np.isfinite(low) else value
+    return least(program, kept, np.array(high)) if np.isfinite(high) else kept
 
 
 def largest(program: Program, a: Operand, b: Operand) -> Value:

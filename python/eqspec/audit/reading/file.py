@@ -95,8 +95,8 @@ class File:
                 raise Refused("its inputs and outputs are no integers, and have no names")
             result, softmax, named = nnet.run(self.content, program, given), False, None
         else:
-            named_ = self.output, self.two_classes, self.shapes
-            result, softmax, named = graph.run(self.content, program, given, self.ends, *named_)
+            ends = self.ends, self.output, self.two_classes, self.shapes
+            result, softmax, named = graph.run(self.content, program, given, *ends)
             result = truth.with_asked(program, result)
         self._check_scores(softmax)
         if result.size != self.outputs:
@@ -131,10 +131,8 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     stored = content(path, limits.NETWORK)
     read, now, beside = whole(path, stored)
     if now != data["sha256"]:
-        raise Refused(
-            f"{label(str(path), 500)} is not the file that the proof is about: its sha256 is {now}, that of the"
-            f" {role} in the certificate {data['sha256']}"
-        )
+        words = f"{label(str(path), 500)} is not the file that the proof is about: its sha256 is {now}, that of the"
+        raise Refused(f"{words} {role} in the certificate {data['sha256']}")
     kinds, raw, count = {"real": Number, "float32": Float32}, data["takes"] == "raw", len(space["features"])
     kind = kinds[task.get("arithmetic", "real")]
     given = (space["std_exact"], space["mean_exact"]) if raw else ((1,) * count, (0,) * count)

@@ -105,7 +105,8 @@ def run(
     for node in _making(graph, scores, result, set_aside):
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
-        made = _results(program, node, opset, operands, attributes, stored)
+        again = node.op_type == "Cast" and _type(graph, node.input[0]) == attributes["to"] and not program.kind.rounds
+        made = operands if again else _results(program, node, opset, operands, attributes, stored)
         values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
     if ends is not None and ends.output is not None:
         if not isinstance(whole_ := values.get(result), Levels):
@@ -283,11 +284,22 @@ def _composed(
     return None
 
 
+def _type(graph: onnx.GraphProto, name: str) -> int:
+    """To which type some constants were cast before, which arithmetic keeps; 0 where that is not seen."""
+    makers = {made: node for node in graph.node for made in node.output}
+    while (node := makers.get(name)) is not None and node.op_type in ("Add", "Div", "Mul", "Sqrt", "Sub"):
+        name = node.input[-1]
+    return next((a.i for a in node.attribute if a.name == "to"), 0) if node is not None else 0
+
+
 def _cast(x: Operand, program: Program, to: int) -> Operand:
     if not isinstance(x, Value) and x.dtype.kind not in "fO" and to in WHOLE:
         if to == TensorProto.INT32 and (x.astype(np.int32) != x).any():
             raise Refused("a Cast of an integer to a type that does not hold it")
         return x.astype(WHOLE[to])
+    if to == TensorProto.FLOAT16 and isinstance(x, Value) and not program.kind.rounds:
+        program.said.append("a Cast to float16 is read as the number itself: rounding is not part of the network")
+        return x
     if to not in FLOATS:
         raise Refused("the auditor does not read Cast to other types than float and double")
     if isinstance(x, Value):

@@ -92,9 +92,8 @@ class Number:
         if parts(one.c) * parts(other.c) > MOST:
             one, other = one.rounded(), other.rounded()
         size = max(1.0, one.size) * max(1.0, other.size) if one.size and other.size else 0.0
-        return type(self)(
-            _times(one.c, other.c), self.lost(_times(one.a, other.a)), one.k + other.k + self.rounds, size
-        )
+        bound, count = self.lost(_times(one.a, other.a)), one.k + other.k + self.rounds
+        return type(self)(_times(one.c, other.c), bound, count, size)
 
     def rounded(self) -> Any:
         """The same with a rational for a surd, which a unit of its size covers."""

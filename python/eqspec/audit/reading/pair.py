@@ -130,9 +130,8 @@ def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> 
 def is_chain(steps: Sequence[Step]) -> bool:
     """Whether every step reads the one before alone, through a ReLU."""
     sources = [{part.source for part in step.value.parts} - {CONSTANT} for step in steps]
-    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(
-        step.curves == BENT for step in steps[:-1]
-    )
+    bent = all(step.curves == BENT for step in steps[:-1])
+    return bent and all(one <= {number - 1} for number, one in enumerate(sources))
 
 
 def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
@@ -153,13 +152,8 @@ def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
 
 def _and_negative(part: Part, size: int) -> Part:
     """A part of a value of this size, and behind it the same with the other sign: one part still, of one source."""
-    return Part(
-        part.source,
-        np.concatenate([part.rows, part.rows + size]),
-        np.concatenate([part.index, part.index]),
-        np.concatenate([part.kind, part.kind + len(part.kernels)]),
-        np.concatenate([part.kernels, -part.kernels]),
-    )
+    kinds, kernels = [part.kind, part.kind + len(part.kernels)], [part.kernels, -part.kernels]
+    return Part(part.source, *map(np.concatenate, ([part.rows, part.rows + size], [part.index] * 2, kinds, kernels)))
 
 
 def _read_from(part: Part, old: int, new: int) -> Part:

@@ -84,9 +84,7 @@ def plain(content: bytes, shapes: Mapping[str, Sequence[int]]) -> tuple[onnx.Gra
         if node.domain in STANDARD:  # onnx's checker lets LayerNormalization have any others
             unknown = {a.name for a in node.attribute} - set(onnx.defs.get_schema(node.op_type, opset).attributes)
             if unknown:
-                raise Refused(
-                    f"{node.op_type} {node.name!r} has attributes that opset {opset} does not know: {unknown}"
-                )
+                raise Refused(f"{node.op_type} {node.name!r} has attributes unknown to opset {opset}: {unknown}")
     return graph, opset
 
 

@@ -44,6 +44,7 @@ class Program:
         self.kind, self.effort, self.steps = kind, Effort(kind), list[Step]()
         self.sizes = {INPUTS: np.array(sizes), CONSTANT: np.ones(1)}
         self._named, self.asked, self.said = 0, list[Value](), list[str]()
+        self.origins: dict[Value, tuple[str, Sequence[Operand]]] = {}
 
     def units(self, source: int, shape: tuple[int, ...]) -> Value:
         """What a source gives, which is computed: as it is, but for what an underflow may lose of its products."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..rounding import Refused
 from .program import Operand, Program
-from .shape_operators import whole
+from .shape_operators import said, whole
 from .value import Value
 
 HALF = Fraction(1, 2)
@@ -26,11 +26,7 @@ _KNOWN = {"coordinate_transformation_mode", "cubic_coeff_a", "mode", "nearest_mo
 
 def is_resampling(operator: str, attributes: dict[str, Any]) -> bool:
     """Whether a Resize or an Upsample makes numbers of several entries."""
-    return operator in ("Resize", "Upsample") and attributes.get("mode", b"nearest") in (
-        b"linear",
-        b"cubic",
-        b"bilinear",
-    )
+    return operator in ("Resize", "Upsample") and attributes.get("mode") in (b"linear", b"cubic", b"bilinear")
 
 
 def resampled(
@@ -40,7 +36,7 @@ def resampled(
     x, mode = operands[0], attributes["mode"]
     if not isinstance(x, Value) or program.kind.rounds:
         raise Refused("an interpolation of constants, or in float32")
-    if not set(attributes) <= _KNOWN | {"scales"} or mode == b"bilinear":
+    if not said(attributes) <= _KNOWN | {"scales"} or mode == b"bilinear":
         raise Refused(f"a {operator} in a way that the auditor does not read")
     old = operator == "Upsample" or opset < 11
     coordinates = b"asymmetric" if old else attributes.get("coordinate_transformation_mode", b"half_pixel")

@@ -94,7 +94,13 @@ def _padded(
 
 
 _PADS = ("constant", "edge", "reflect")
+_UNSAID = {"antialias": 0, "exclude_outside": 0, "keep_aspect_ratio_policy": b"stretch"}
 _WAYS = [(b"asymmetric", b"floor"), *((b"half_pixel", way) for way in (b"round_prefer_floor", b"round_prefer_ceil"))]
+
+
+def said(attributes: dict[str, Any]) -> set[str]:
+    """Which attributes of a Resize say something: torch writes those, too, of which each has its default."""
+    return {name for name, value in attributes.items() if _UNSAID.get(name) != value}
 
 
 def _resized(
@@ -108,8 +114,8 @@ def _resized(
         ways = (b"asymmetric", b"floor")
         scales_ = np.array(attributes["scales"]) if "scales" in attributes else given[1]
         given, attributes = [given[0], None, scales_, None], {k: v for k, v in attributes.items() if k != "scales"}
-    known = {"coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a"}
-    if attributes.get("mode", b"nearest") != b"nearest" or ways not in _WAYS or not set(attributes) <= known:
+    known = {"coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a", "extrapolation_value"}
+    if attributes.get("mode", b"nearest") != b"nearest" or ways not in _WAYS or not said(attributes) <= known:
         raise Refused("a Resize in a way that the auditor does not read")
     sizes = whole(operands, 3) if given[3] is not None else None
     if sizes is None:
@@ -131,7 +137,7 @@ def reduced(
     """Which entries each result of a reduction is made of, (..., t)."""
     axes = whole(operands, 1) if opset >= (13 if operator == "ReduceSum" else 18) else attributes.get("axes")
     ndim = len(x.shape)
-    if attributes.get("noop_with_empty_axes") or (axes is not None and not axes):
+    if not axes and (axes is not None or attributes.get("noop_with_empty_axes")):
         raise Refused("a reduction of no axes, which some take for all")
     axes = list(range(ndim)) if axes is None else list(axes)
     if not all(-ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) != len(axes):

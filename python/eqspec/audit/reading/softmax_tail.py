@@ -134,9 +134,8 @@ class _Ends:
         if given is None and len(node.input) == 2:
             stored = self._constant(node.input[1])
             given = None if stored is None or stored.dtype.kind != "i" else stored.ravel().tolist()
-        if given is None or len(given) != 1 or given[0] == 0:
-            return None, None
-        return self._root(node.input[0]), int(given[0])
+        axis = given[0] if given is not None and len(given) == 1 else 0
+        return (self._root(node.input[0]), int(axis)) if axis else (None, None)
 
     def _made(self, name: str, operator: str) -> onnx.NodeProto | None:
         node = self._makers.get(self._root(name))

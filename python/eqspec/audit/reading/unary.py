@@ -19,7 +19,7 @@ from ..functions import Curve, joined
 from ..rounding import Refused
 from . import assumed
 from .number import Number
-from .program import Operand, Program
+from .program import Operand, Program, Step
 from .surd import root
 from .value import INPUTS, Part, Value
 
@@ -62,7 +62,10 @@ def computed(
 
 
 def applied(program: Program, x: Value, curve: Curve) -> Value:
-    """A function of every entry, over the reals."""
+    """A function of every entry, over the reals; 1 / sqrt(x) is x^(-1/2)."""
+    step = _whole(program, x.parts[0], x.size) if curve.name == "reciprocal" and len(x.parts) == 1 else None
+    if step and step.curves == (Curve("sqrt"),) and _one(x.parts[0], x.size) == 1:
+        x, curve = step.value.reshaped(x.shape), Curve("power", (-0.5,))
     return program.step(x, (curve,))
 
 
@@ -109,10 +112,32 @@ def product(program: Program, u: Value, v: Value) -> Value:
     for one, other in ((u, v), (v, u)):
         if (found := gated(program, one, other)) is not None:
             return found
+    for one, other in ((v, u), (u, v)):
+        if (plain := _plain(program, one)) is not None:
+            factors = one.parts[0].kernels[one.parts[0].kind, 0].reshape(shape)
+            return program.scaled(product(program, *((other, plain) if one is v else (plain, other))), factors)
+    if _latest(v) < _latest(u):
+        u, v = v, u
     half = np.array(0.5)
     s, t = (program.scaled(one, half) for one in (program.added(u, v), program.added(u, program.negative(v))))
     squares = [applied(program, one, Curve("square")) for one in (s, t)]
     return program.added(squares[0], program.negative(squares[1]))
+
+
+def _plain(program: Program, x: Value) -> Value | None:
+    """What is a multiple of the result of a function, entry by entry, as this result; None of all else."""
+    if len(x.parts) != 1 or (part := x.parts[0]).index.shape[1] != 1 or len(part.rows) != x.size or part.source < 0:
+        return None
+    numbers = {_exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
+    curved = program.steps[part.source].curves and not program.kind.rounds
+    if not curved or (part.index < 0).any() or None in numbers or numbers == {1}:
+        return None
+    return Value(x.shape, (Part(part.source, part.rows, part.index, 0 * part.kind, np.ones((1, 1))),))
+
+
+def _latest(x: Value) -> int:
+    """The last of the steps that a value reads: which factor stands first is no choice of the file."""
+    return max((part.source for part in x.parts), default=INPUTS)
 
 
 def quotient(program: Program, u: Operand, v: Value) -> Value:
@@ -127,12 +152,9 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     if len(units) != 1 or len(gate.parts) > 2 or program.kind.rounds:
         return None
     part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
-    every = np.arange(gate.size)
-    step = program.steps[part.source]
-    whole = np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every)
-    whole = whole and step.value.size == gate.size
+    step = _whole(program, part, gate.size)
     factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
-    if not whole or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
+    if step is None or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
         return None
     (curve,), inner = step.curves, step.value
     ratio = _ratio(inner, x.reshaped((x.size,)))
@@ -140,12 +162,20 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
         return None
     if curve.name == "sigmoid" and more == 0:  # x sigmoid(r x) = silu(r x) / r
         return _scaled(program, applied(program, inner, Curve("silu")), factor / ratio, x.shape)
-    if curve.name == "erf" and more == factor:  # x (1 + erf(r x)) = 2 gelu(k x) / k, k = r sqrt 2
+    if curve.name == "erf" and abs(more) == abs(factor):  # x (1 + erf(r x)) = 2 gelu(k x) / k, k = r sqrt 2
+        ratio, factor = ratio * more / factor, more  # 1 - erf(-r x) is 1 + erf(r x)
         k = root(2 * ratio * ratio) * (1 if ratio > 0 else -1)
         stretched = program.scaled(x, np.array(Number(k, abs(ratio) * 2, 0, 0.0), object))
         inverse = root(1 / (2 * ratio * ratio)) * (2 * factor if ratio > 0 else -2 * factor)
         return _scaled(program, applied(program, stretched, Curve("gelu")), inverse, x.shape)
     return None
+
+
+def _whole(program: Program, part: Part, size: int) -> Step | None:
+    """The step of which a part has all rows in their order; None where it is not so."""
+    step = program.steps[part.source] if part.source >= 0 else None
+    whole = all(np.array_equal(a.ravel(), np.arange(size)) for a in (part.rows, part.index))
+    return step if whole and step is not None and step.value.size == size else None
 
 
 def _scaled(program: Program, x: Value, factor: Any, shape: tuple[int, ...]) -> Value:

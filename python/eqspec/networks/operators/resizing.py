@@ -123,7 +123,8 @@ def _places(size: int, results: int, factor: Fraction, coordinates: str, nearest
     made = []
     for place in range(results):
         at = _coordinate(place, size, results, factor, coordinates)
-        made.append(min(max(_nearest(at, nearest, simple), 0), size - 1))
+        first = coordinates == "asymmetric" and place == 0  # lies at 0, whatever the scale is rounded to
+        made.append(min(max(_nearest(at, nearest, simple or first), 0), size - 1))
     return np.array(made, np.intp)
 
 

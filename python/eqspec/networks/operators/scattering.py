@@ -58,7 +58,9 @@ def scatter(call: OperatorCall) -> Sequence[Value]:
     (positions,) = folding.run(call.node, call.opset, [before, places, behind])
     put = positions[positions >= values[0].size]
     if put.size != values[1].size or np.unique(put).size != put.size:
-        raise UnreadableError("it puts two entries at one place", "scatter every entry to a place of its own")
+        fix = "scatter every entry to a place of its own; torch's older exporter leaves out the sum of scatter_add and "
+        fix += "index_add, with dynamo=True it is written"
+        raise UnreadableError("it puts two entries at one place", fix)
     return [concatenated(values, positions)]
 
 

@@ -21,7 +21,7 @@ from onnx import NodeProto, TensorProto
 from eqspec.errors import NetworkError, OpenSizesError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import affine as af
-from eqspec.networks import pair_saturation, unary
+from eqspec.networks import common_factors, pair_saturation, unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
@@ -453,6 +453,9 @@ class _Reading:
         try:
             call = self.roundoff.before(call)
             found = unary.recognised(call)
+            together = common_factors.joined(call) if found is None else None
+            if together is not None:
+                return together  # nothing is seen through it, or its products would be made again
             results = operator(self.roundoff.plain(call)) if found is None else found
             results = self.roundoff.after(call, results, function=found is not None)
         except UnreadableError as error:
