@@ -84,7 +84,7 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
         && !record.on()
 }
 
-/// Closes what backward bounds from the outputs exclude, until so many violations in a row stay open.
+/// Closes what backward bounds from the outputs exclude, by themselves or after splits at signs, until so many violations in a row stay open.
 pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds, patience: usize) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
@@ -95,9 +95,13 @@ pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: 
             break;
         }
         let Some(assumption) = context.violation(o) else { continue };
-        let bound = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
+        let (bound, multipliers) =
+            contractor.multipliers_of_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
-        if assumption.contradicted_by(-bound) {
+        let split = context.settings.sign_trees && !context.record.on();
+        if assumption.contradicted_by(-bound)
+            || (split && contractor.split_signs(bounds, &assumption, &multipliers, POLICY.sign_tree, stop))
+        {
             in_vain = 0;
             statistics.stages.contraction += 1;
             node.open.close(o);
