@@ -50,7 +50,7 @@ mod improvement;
 pub mod intermediate;
 pub mod lines;
 mod live;
-mod own_relaxations;
+pub mod own_relaxations;
 pub mod parameters;
 mod reach;
 pub mod relax;

@@ -47,15 +47,22 @@ impl OwnRelaxation {
 
 /// Keeps D of an active and an unstable neuron.
 fn keep_difference(r: &mut Relaxation, own: &LayerBounds) {
-    let [(xl, xu), (yl, yu), (l, u)] = [&own.x, &own.y, &own.d].map(|b| (b.lower[0], b.upper[0]));
-    // No chord of a difference that is known exactly is needed: it stays folded.
-    let lines = match (Phase::of(xl, xu), Phase::of(yl, yu)) {
-        (Phase::Active, Phase::Unstable) if l < u => [thinner(chords(l, u)[0], yl, (l, u)), (1.0, 0.0)],
-        (Phase::Unstable, Phase::Active) if l < u => [(1.0, 0.0), thinner(chords(l, u)[1], -xl, (l, u))],
-        _ => return,
-    };
-    (r.keep[0], r.fold_first[0], r.fold_second[0]) = (1.0, 0.0, 0.0);
-    [(r.low_slope[0], r.low[0]), (r.high_slope[0], r.high[0])] = lines;
+    let [x, y, d] = [&own.x, &own.y, &own.d].map(|b| (b.lower[0], b.upper[0]));
+    if let Some(lines) = lines_of_difference(x, y, d) {
+        (r.keep[0], r.fold_first[0], r.fold_second[0]) = (1.0, 0.0, 0.0);
+        [(r.low_slope[0], r.low[0]), (r.high_slope[0], r.high[0])] = lines;
+    }
+}
+
+/// Slope and intercept of a line in d below D, and of one above it, where one of x and y is active and the other one is
+/// unstable, from the bounds of x, y and d. None elsewhere, and where d is known exactly, so that no chord is needed.
+#[must_use]
+pub fn lines_of_difference(x: (f64, f64), y: (f64, f64), (l, u): (f64, f64)) -> Option<[(f64, f64); 2]> {
+    match (Phase::of(x.0, x.1), Phase::of(y.0, y.1)) {
+        (Phase::Active, Phase::Unstable) if l < u => Some([thinner(chords(l, u)[0], y.0, (l, u)), (1.0, 0.0)]),
+        (Phase::Unstable, Phase::Active) if l < u => Some([(1.0, 0.0), thinner(chords(l, u)[1], -x.0, (l, u))]),
+        _ => None,
+    }
 }
 
 /// Of a chord and the line d + shift that one which is nearer to d in the middle of the range.

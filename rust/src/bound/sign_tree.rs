@@ -33,7 +33,7 @@ pub struct SignTreeBudget {
     /// Operations of all its passes.
     pub work: u64,
     /// Parts after which it is first foreseen how many there will be; again whenever their number has doubled.
-    pub foreseen_after: u32,
+    pub foreseen_after: usize,
     /// The most parts in one batch.
     pub at_once: usize,
 }
@@ -49,6 +49,8 @@ struct Part {
 struct Tree<'t> {
     bounds: &'t IntermediateBounds,
     assumption: &'t Assumption,
+    /// The target, as often as a batch has parts.
+    targets: Vec<Functional>,
     /// The multipliers of the whole, once for every part of a batch.
     multipliers: Parameters,
 }
@@ -68,33 +70,55 @@ impl Contractor<'_> {
             return false;
         }
         let at_once = budget.at_once.min(self.most_at_once()).max(2);
+        let mut tree = self.tree(bounds, assumption, multipliers, at_once);
+        let done = self.grow(&mut tree, budget, stop);
+        self.backward.relaxed.own.clear();
+        done
+    }
+
+    /// Lower bounds of minus the violation where the signs of each part hold, with these multipliers of the target. Bounds have
+    /// been set.
+    pub fn bound_signs(
+        &mut self,
+        bounds: &IntermediateBounds,
+        assumption: &Assumption,
+        multipliers: &Parameters,
+        parts: &[Vec<PhaseConstraint>],
+    ) -> Vec<f64> {
+        let mut tree = self.tree(bounds, assumption, multipliers, parts.len());
+        let found = self.bound_parts(&mut tree, parts);
+        self.backward.relaxed.own.clear();
+        found.into_iter().map(|(lower, _)| lower).collect()
+    }
+
+    fn tree<'t>(
+        &self,
+        bounds: &'t IntermediateBounds,
+        assumption: &'t Assumption,
+        multipliers: &Parameters,
+        at_once: usize,
+    ) -> Tree<'t> {
         let targets = vec![Functional::Target; at_once];
         let mut of_all = self.backward.start(&targets, assumption);
         of_all.relative_links = multipliers.relative_links;
         (0..at_once).for_each(|f| of_all.copy(f, multipliers, 0));
         of_all.drop_moments();
-        let mut tree = Tree { bounds, assumption, multipliers: of_all };
-        let done = self.grow(&mut tree, &targets, budget, stop);
-        self.backward.relaxed.own.clear();
-        done
+        Tree { bounds, assumption, targets, multipliers: of_all }
     }
 
-    fn grow(
-        &mut self,
-        tree: &mut Tree<'_>,
-        targets: &[Functional],
-        budget: SignTreeBudget,
-        stop: impl Fn() -> bool,
-    ) -> bool {
+    /// Splits until nothing is open, which is true, or the budget is spent or will be.
+    #[allow(clippy::cast_precision_loss)]
+    fn grow(&mut self, tree: &mut Tree<'_>, budget: SignTreeBudget, stop: impl Fn() -> bool) -> bool {
         let begun = self.flops();
-        let mut asked: Vec<(f64, Vec<PhaseConstraint>)> = vec![(f64::NEG_INFINITY, Vec::new())];
+        let mut asked = vec![Vec::new()];
+        let mut above = vec![f64::NEG_INFINITY];
         let mut open = BinaryHeap::new();
-        let (mut parts, mut look, mut whole) = (0_usize, budget.foreseen_after as usize, None);
+        let (mut parts, mut look, mut whole) = (0, budget.foreseen_after, None);
         loop {
-            let found = self.bound_parts(tree, targets, &asked);
+            let found = self.bound_parts(tree, &asked);
             parts += asked.len();
-            let first = *whole.get_or_insert(found[0].0);
-            for ((above, signs), (lower, split)) in asked.drain(..).zip(found) {
+            let whole = *whole.get_or_insert(found[0].0);
+            for ((above, signs), (lower, split)) in above.drain(..).zip(asked.drain(..)).zip(found) {
                 if tree.assumption.contradicted_by(lower) {
                     continue;
                 }
@@ -109,17 +133,18 @@ impl Contractor<'_> {
             if parts >= look {
                 look *= 2;
                 let affordable = budget.work / (spent / parts as u64 + 1);
-                if foreseen(parts, (first, worst)) > affordable as f64 {
+                if foreseen(parts, (whole, worst)) > affordable as f64 {
                     return false;
                 }
             }
             // Of few parts some are much worse than others, and are split first.
-            let most = (targets.len() / 2).min(1 + open.len() / 4);
+            let most = (tree.targets.len() / 2).min(1 + open.len() / 4);
             for part in std::iter::from_fn(|| open.pop()).take(most) {
                 for positive in [false, true] {
                     let mut signs = part.signs.clone();
                     signs.push(PhaseConstraint { positive, ..part.split });
-                    asked.push((part.lower, signs));
+                    asked.push(signs);
+                    above.push(part.lower);
                 }
             }
         }
@@ -129,11 +154,10 @@ impl Contractor<'_> {
     fn bound_parts(
         &mut self,
         tree: &mut Tree<'_>,
-        targets: &[Functional],
-        parts: &[(f64, Vec<PhaseConstraint>)],
+        parts: &[Vec<PhaseConstraint>],
     ) -> Vec<(f64, Option<PhaseConstraint>)> {
         let mut own = Vec::new();
-        for (f, (_, signs)) in parts.iter().enumerate() {
+        for (f, signs) in parts.iter().enumerate() {
             for (k, sign) in signs.iter().enumerate() {
                 let at = (sign.layer, sign.index);
                 if signs[..k].iter().all(|earlier| (earlier.layer, earlier.index) != at) {
@@ -143,7 +167,8 @@ impl Contractor<'_> {
         }
         let kept: Vec<[f64; 3]> = own.iter().map(|o| tree.begin_again(o, None)).collect();
         self.backward.relaxed.own = own;
-        let lower = self.backward.evaluate(&targets[..parts.len()], tree.assumption, &tree.multipliers).to_vec();
+        let targets = &tree.targets[..parts.len()];
+        let lower = self.backward.evaluate(targets, tree.assumption, &tree.multipliers).to_vec();
         let found = lower.into_iter().enumerate();
         let found = found.map(|(f, lower)| (lower, self.costliest_sign(f))).collect();
         for (o, kept) in self.backward.relaxed.own.iter().zip(kept) {

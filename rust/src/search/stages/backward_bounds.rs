@@ -69,7 +69,7 @@ pub(super) fn propagate_again(
     if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
         return StageResult::Proved;
     }
-    bound_violations(workspace, node, &bounds, patience);
+    bound_violations(workspace, node, &bounds, patience, true);
     StageResult::of(node)
 }
 
@@ -84,11 +84,20 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
         && !record.on()
 }
 
-/// Closes what backward bounds from the outputs exclude, by themselves or after splits at signs, until so many violations in a row stay open.
-pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds, patience: usize) {
+/// Closes what backward bounds from the outputs exclude, by themselves or, if signs are to be split, part by part
+/// ([`crate::bound::SignTreeBudget`]), until so many violations in a row stay open.
+pub fn bound_violations(
+    workspace: &mut Workspace<'_>,
+    node: &mut Node,
+    bounds: &IntermediateBounds,
+    patience: usize,
+    signs: bool,
+) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();
+    // A record of a proof has no place for splits at signs.
+    let signs = signs && context.settings.sign_trees && !context.record.on();
     let mut in_vain = 0;
     for o in node.open.clone().iter() {
         if stop() || in_vain >= patience {
@@ -98,9 +107,8 @@ pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: 
         let (bound, multipliers) =
             contractor.multipliers_of_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
-        let split = context.settings.sign_trees && !context.record.on();
         if assumption.contradicted_by(-bound)
-            || (split && contractor.split_signs(bounds, &assumption, &multipliers, POLICY.sign_tree, stop))
+            || (signs && contractor.split_signs(bounds, &assumption, &multipliers, POLICY.sign_tree, stop))
         {
             in_vain = 0;
             statistics.stages.contraction += 1;
