@@ -98,6 +98,7 @@ def rows() -> Iterator[Row]:
         "stable_left_out": "stable neurons left out",
         "selected": "selection",
         "root_bounds": "root bounds",
+        "sign_trees": "splits at signs on the first box",
         "alone": "each network alone",
         "hulls": "hulls of first ReLUs",
     }

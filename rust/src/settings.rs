@@ -41,6 +41,8 @@ macro_rules! with_settings {
             /// Whether all neurons are bounded backwards on the first box of a graph or of so many inputs; switched off
             /// only to compare.
             root_bounds: bool = true,
+            /// Whether such a box is split at signs of neurons within those bounds; switched off only to compare.
+            sign_trees: bool = true,
             /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to
             /// compare.
             alone: bool = true,

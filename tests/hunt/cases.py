@@ -75,6 +75,7 @@ class Mode:
     root_bounds: bool = True
     alone: bool = True
     hulls: bool = True
+    sign_trees: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -216,6 +217,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         styled=channel in THROUGH_FILES and not in_float32 and one(0.8),
         seed=int(rng.integers(1 << 30)),
         hulls=one(0.85),
+        sign_trees=one(0.85),
     )
 
 

@@ -37,6 +37,7 @@ mod replaying;
 mod resuming;
 mod search;
 mod sensitivity;
+mod sign_trees;
 mod singles;
 mod smooth;
 mod stopping;

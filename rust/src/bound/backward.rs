@@ -115,6 +115,7 @@ impl Backward<'_> {
     /// Takes the box and the assumed signs alone.
     pub(super) fn set_box(&mut self, bounds: &IntermediateBounds) {
         let relaxed = &mut self.relaxed;
+        relaxed.own.clear();
         relaxed.phase_constraints.clone_from(&bounds.phase_constraints);
         relaxed.centre.clear();
         relaxed.radius.clear();

@@ -3,6 +3,7 @@
 
 use super::functional::Coefficients;
 use super::live::{Lifetimes, Live};
+use super::own_relaxations::OwnRelaxation;
 use super::relax::Relaxation;
 use super::rounding_cost::{ColumnMaxima, RoundingCost, products_of_coefficients};
 use super::shared_inputs::SharedInputs;
@@ -18,6 +19,9 @@ use std::borrow::Cow;
 pub(super) struct RelaxedPair<T = f64> {
     /// Per step but the last; those of identity steps have no neurons.
     pub(super) relaxations: Vec<Relaxation<T>>,
+    /// What single functionals of a batch have instead; empty but for parts of a tree of signs. A neuron is there at most once
+    /// for a functional.
+    pub(super) own: Vec<OwnRelaxation<T>>,
     /// Per step; none where no bound is computed.
     pub(super) rounding_costs: Vec<RoundingCost>,
     /// The centre of the box.

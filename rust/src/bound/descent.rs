@@ -1,9 +1,10 @@
 //! A batch of functionals on its way from its first step down to the inputs: through functions, where functionals of a
 //! step join, and through affine terms. See [`super::backward`] for what is computed.
 
-use super::backward_workspace::Backward;
+use super::backward_workspace::{Backward, RelaxedPair};
 use super::functional::{Coefficients, Functional, sign};
 use super::lines::{LINE_UNITS, line_column};
+use super::own_relaxations::exchange;
 use super::parameters::Parameters;
 use super::relu_kernels::{relu_column, relu_column_alone, relu_sums};
 use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, RoundingCost, relu_underflow};
@@ -206,10 +207,9 @@ impl<T: Real> Backward<'_, T> {
         count: usize,
         parameters: Option<&Parameters<T>>,
     ) {
-        let r = &self.relaxed.relaxations[step];
+        let RelaxedPair { relaxations, own, .. } = &mut self.relaxed;
         // Neurons behind the first u pass unchanged ([`super::restriction`]).
-        let (m, u) = (self.pair.first[step].rows, r.keep.len());
-        let v = r.view(u);
+        let (m, u) = (self.pair.first[step].rows, relaxations[step].keep.len());
         let (behind, totals, units) = (&mut self.behind_relu[step], &mut self.totals, &mut self.link_units[step]);
         let (column, links) = &mut self.column;
         if let Some(parameters) = parameters {
@@ -223,10 +223,13 @@ impl<T: Real> Backward<'_, T> {
             links.clear();
             links.resize(u, T::ZERO);
         }
-        let (underflow, neurons) = (relu_underflow(m, r.size), &r.lines.neurons);
-        let curved = !neurons.is_empty();
+        let (underflow, curved) =
+            (relu_underflow(m, relaxations[step].size), !relaxations[step].lines.neurons.is_empty());
         let units_of_roundoff = if curved { LINE_UNITS } else { RELU_UNITS };
         for f in 0..count {
+            exchange(own, &mut relaxations[step], f, step);
+            let r = &relaxations[step];
+            let v = r.view(u);
             let range = f * u..(f + 1) * u;
             let (p, q, s) = now.range_mut(f * m..f * m + u);
             let (kept, multipliers) = if let Some(parameters) = parameters {
@@ -244,7 +247,7 @@ impl<T: Real> Backward<'_, T> {
                 (column.range_mut(0..u), (&links[..u], slopes.0, slopes.1))
             };
             let (constant, magnitude, norm) = if curved {
-                line_column((p, q, s), kept, multipliers, neurons)
+                line_column((p, q, s), kept, multipliers, &r.lines.neurons)
             } else {
                 let sums = if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { Default::default() };
                 if self.alone && !BOUND {
@@ -257,6 +260,7 @@ impl<T: Real> Backward<'_, T> {
             totals.constant[f] += constant;
             totals.magnitude[f] += magnitude;
             totals.err[f] += units_of_roundoff * U * (norm + 1.0) * r.size + underflow;
+            exchange(own, &mut relaxations[step], f, step);
         }
     }
 

@@ -14,6 +14,7 @@
 use super::assumption::Assumption;
 use super::contract::Contractor;
 use super::functional::Functional;
+use super::parameters::Parameters;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::phase::reduce;
 use crate::domain::{Quantity, intervals};
@@ -90,6 +91,17 @@ impl Contractor<'_> {
         steps: i32,
         stop: impl Fn() -> bool,
     ) -> f64 {
+        self.multipliers_of_violation(bounds, assumption, steps, stop).0
+    }
+
+    /// The same, with the multipliers that gave the bound.
+    pub fn multipliers_of_violation(
+        &mut self,
+        bounds: &IntermediateBounds,
+        assumption: &Assumption,
+        steps: i32,
+        stop: impl Fn() -> bool,
+    ) -> (f64, Parameters) {
         let functionals = [Functional::Target; 2];
         self.backward.set_bounds(bounds);
         let mut parameters = self.backward.start(&functionals, assumption);
@@ -99,16 +111,24 @@ impl Contractor<'_> {
             let m = layer.link.value.len() / 2;
             layer.link.value[m..].fill(1.0);
         }
+        let mut kept = self.backward.start(&functionals[..1], assumption);
+        kept.relative_links = true;
+        kept.copy(0, &parameters, 0);
         let mut best = f64::NEG_INFINITY;
         for step in 1..=steps.max(1) {
             let found = self.backward.evaluate(&functionals, assumption, &parameters);
-            best = found.iter().fold(best, |a, b| a.max(*b));
+            for (f, bound) in found.iter().enumerate() {
+                if *bound > best {
+                    best = *bound;
+                    kept.copy(0, &parameters, f);
+                }
+            }
             if assumption.contradicted_by(best) || step == steps || stop() {
                 break;
             }
             self.backward.ascend(&functionals, assumption, &mut parameters, RATE, step);
         }
-        -best
+        (-best, kept)
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `box_hull`, `hull_planes` | bounds of one network by the hulls of the first ReLUs over the box of the inputs | the convex barrier, active sets |
 //! | `alone_parts` | splits at the signs of neurons of one network by itself | BaBSR, filtered smart branching |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
+//! | `sign_tree`, `own_relaxations` | splits at signs within fixed bounds, many parts in one batch | BaBSR |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a step | |
@@ -49,6 +50,7 @@ mod improvement;
 pub mod intermediate;
 pub mod lines;
 mod live;
+pub mod own_relaxations;
 pub mod parameters;
 mod reach;
 pub mod relax;
@@ -58,6 +60,7 @@ mod restriction;
 mod rounding_cost;
 mod selection;
 mod shared_inputs;
+mod sign_tree;
 mod singles;
 pub mod split_candidates;
 mod weights;
@@ -66,3 +69,4 @@ pub use alone::{Alone, AloneBudget};
 pub use alone_parts::{PartAlone, PartResult};
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};
+pub use sign_tree::SignTreeBudget;

@@ -9,7 +9,8 @@
 //! - D of two unstable neurons lies between min(0, d) and max(0, d), and so between their chords `low_slope d + low` and
 //!   `high_slope d + high`.
 //! - D of two active neurons is d. Where a network is inactive, s is folded into the coefficient of the other one;
-//!   where one is active and one is unstable, it is folded into both, since D = X - Y.
+//!   where one is active and one is unstable, it is folded into both, since D = X - Y. Where signs are assumed such a D
+//!   is kept ([`super::own_relaxations`]).
 //!
 //! Slopes are rounded, which is sound because any slope in [0, 1] is; intercepts are rounded outward for the slope as
 //! rounded. Functions other than ReLU are in [`super::lines`].
@@ -85,6 +86,13 @@ impl OneSided {
             self.start.push(f64::from(u8::from(slope > 0.5)));
         }
     }
+}
+
+/// The chords of min(0, d) and of max(0, d) on [l, u], l < u: slope and intercept, rounded down and up.
+pub(super) fn chords(l: f64, u: f64) -> [(f64, f64); 2] {
+    let (falling, rising) = ((-l / (u - l)).clamp(0.0, 1.0), (u / (u - l)).clamp(0.0, 1.0));
+    let low = below(falling, l).min(below(falling, u));
+    [(falling, low), (rising, above(rising, l).max(above(rising, u)))]
 }
 
 /// A relaxation as slices of one length, so that loops over them run in vector registers.
@@ -239,9 +247,8 @@ impl Relaxation {
             self.fold_first.push(f64::from(u8::from(!keep && x != off)));
             self.fold_second.push(f64::from(u8::from(!keep && y != off)));
             let (low_slope, low, high_slope, high) = if both_unstable && l < u {
-                let (falling, rising) = ((-l / (u - l)).clamp(0.0, 1.0), (u / (u - l)).clamp(0.0, 1.0));
-                let low = below(falling, l).min(below(falling, u));
-                (falling, low, rising, above(rising, l).max(above(rising, u)))
+                let [(falling, low), (rising, high)] = chords(l, u);
+                (falling, low, rising, high)
             } else {
                 // Both active, or a difference known exactly, on which any slope serves; elsewhere unused.
                 let slope = f64::from(u8::from(both_active));

@@ -4,7 +4,7 @@
 //! users may switch is in [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free
 //! inputs and 80 neurons a network, digits 15 to 24 and 200, ACAS Xu 5 and 300.
 
-use crate::bound::AloneBudget;
+use crate::bound::{AloneBudget, SignTreeBudget};
 
 /// The stages of bounding a box (`search/stages`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,6 +193,8 @@ pub struct Policy {
     pub halving: Halving,
     pub multipliers: Multipliers,
     pub backward: Backward,
+    /// Splits at signs for each violation that these leave open.
+    pub sign_tree: SignTreeBudget,
     /// Contraction of one network by itself on the whole box, and on a part of it.
     pub alone: AloneBudget,
     pub alone_part: AloneBudget,
@@ -221,6 +223,7 @@ pub const POLICY: Policy = Policy {
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
+    sign_tree: SignTreeBudget { work: 16_000_000_000, foreseen_after: 64, at_once: 32 },
     alone: AloneBudget {
         rounds: 60,
         steps: 20,

@@ -69,7 +69,7 @@ pub(super) fn propagate_again(
     if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
         return StageResult::Proved;
     }
-    bound_violations(workspace, node, &bounds, patience);
+    bound_violations(workspace, node, &bounds, patience, true);
     StageResult::of(node)
 }
 
@@ -84,20 +84,32 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
         && !record.on()
 }
 
-/// Closes what backward bounds from the outputs exclude, until so many violations in a row stay open.
-pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds, patience: usize) {
+/// Closes what backward bounds from the outputs exclude, by themselves or, if signs are to be split, part by part
+/// ([`crate::bound::SignTreeBudget`]), until so many violations in a row stay open.
+pub fn bound_violations(
+    workspace: &mut Workspace<'_>,
+    node: &mut Node,
+    bounds: &IntermediateBounds,
+    patience: usize,
+    signs: bool,
+) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();
+    // A record of a proof has no place for splits at signs.
+    let signs = signs && context.settings.sign_trees && !context.record.on();
     let mut in_vain = 0;
     for o in node.open.clone().iter() {
         if stop() || in_vain >= patience {
             break;
         }
         let Some(assumption) = context.violation(o) else { continue };
-        let bound = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
+        let (bound, multipliers) =
+            contractor.multipliers_of_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
-        if assumption.contradicted_by(-bound) {
+        if assumption.contradicted_by(-bound)
+            || (signs && contractor.split_signs(bounds, &assumption, &multipliers, POLICY.sign_tree, stop))
+        {
             in_vain = 0;
             statistics.stages.contraction += 1;
             node.open.close(o);

@@ -43,7 +43,7 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         let sizes = property.reported.iter().map(|o| outputs.d.size(*o));
         shared.set_initial_bound(sizes.fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) }));
     }
-    bound_violations(workspace, node, &bounds, usize::MAX);
+    bound_violations(workspace, node, &bounds, usize::MAX, false);
     if node.open.is_empty() {
         return StageResult::Proved;
     }
@@ -63,7 +63,7 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         workspace.statistics.stages.contraction += node.open.len() as u64;
         return StageResult::Proved;
     }
-    bound_violations(workspace, node, &bounds, usize::MAX);
+    bound_violations(workspace, node, &bounds, usize::MAX, true);
     match StageResult::of(node) {
         StageResult::Open if reached.is_err() => StageResult::Halve,
         result => result,
