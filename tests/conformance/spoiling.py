@@ -80,7 +80,9 @@ def output_twice(rng: Random, model: ModelProto) -> bool:
 
 def sparse_initialiser(rng: Random, model: ModelProto) -> bool:
     tensor = _tensor(rng, model)
-    values = numpy_helper.from_array(np.ones(1, np.float32), "sparse" if tensor is None else tensor.name)
+    if tensor is None:
+        return False
+    values = numpy_helper.from_array(np.ones(1, np.float32), tensor.name)
     places = numpy_helper.from_array(np.zeros(1, np.int64), "places")
     model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, [2]))
     return True

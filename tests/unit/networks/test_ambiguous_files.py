@@ -75,7 +75,7 @@ NAMES: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
     "two nodes": (add_node(node("Relu", ["x"], "y")), "'y' is computed twice"),
     "two outputs of a node": (add_node(gives("p", "p", "q")), "'p' is computed twice"),
     "two outputs": (lambda m: m.graph.output.append(m.graph.output[0]), "one of its 2 outputs twice"),
-    "a sparse initialiser": (lambda m: m.graph.sparse_initializer.append(sparse("w")), "sparse"),
+    "a sparse initialiser": (lambda m: m.graph.sparse_initializer.append(sparse("w")), "initialisers"),
     "an initialiser without a name": (lambda m: m.graph.initializer.append(stored("", OTHER)), "without a name"),
     "an input without a name": (lambda m: m.graph.input.append(onnx.ValueInfoProto()), "without a name"),
     "an operator as a function": (

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
+from typing import NoReturn
 
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
 
@@ -68,6 +69,8 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
     if (made := makers.get(name)) is not None and made.op_type == "ZipMap" and len(made.input) == 1:
         name, declared = made.input[0], ValueInfoProto(name=made.input[0])
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
+    elif declared.type.WhichOneof("value") not in (None, "tensor_type"):
+        _refuse_list(path, name, makers.get(name))
     if output is None and (scores := _scores(name, makers)) is not None:
         raise OutputChoiceError(
             path,
@@ -76,6 +79,13 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
             f" command line, output=\"{scores}\" in Python; 'decide min' in the space where the smallest decides",
         )
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
+
+
+def _refuse_list(path: str, name: str, made: NodeProto | None) -> NoReturn:
+    inside = [] if made is None or made.op_type != "SequenceConstruct" else [repr(one) for one in made.input[:6]]
+    known = f", for instance {' or '.join(inside)}" if inside else ""
+    message = f"output {name!r} is no tensor but a list of them, or a dictionary"
+    raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {CHOOSE.partition(': ')[2]}")
 
 
 _LABELS = {"ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "TopK": 1}

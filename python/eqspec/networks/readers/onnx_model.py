@@ -14,6 +14,7 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
+from eqspec.networks import sparse_constants
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import EXPANDED, UnexpandedError, expanded
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -68,6 +69,10 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         empty = not content or not model.ListFields()
         cause = "the file is empty" if empty else "the model has no graph with an output"
         raise foreign_files.refusal(path, content, cause)
+    try:
+        sparse_constants.write_out(model.graph)
+    except UnreadableError as error:
+        raise NetworkError(path, error.message, fix=error.fix) from error
     onnx_names.check(path, model)
     opset = _opset(path, model)
     model = onnx_functions.inlined(path, model, opset)

@@ -38,8 +38,6 @@ def check(path: str, model: ModelProto) -> None:
     """Refuse a model in which a name is no text, is missing, or stands for two things. Raises NetworkError."""
     graph = model.graph
     _check_texts(path, graph)
-    if graph.sparse_initializer:
-        raise NetworkError(path, "the model has sparse initialisers", fix="save them as dense tensors")
     _check_functions(path, model)
     _check_makers(path, graph)
 

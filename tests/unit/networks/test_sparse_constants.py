@@ -1,0 +1,85 @@
+"""Constants that a file stores sparsely: read as the dense ones, as onnxruntime runs them, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from onnx import SparseTensorProto, TensorProto, helper, numpy_helper
+
+from eqspec import NetworkError, read_network
+
+WEIGHT = np.array([[0, 2, 0], [1.5, 0, -1]], np.float32)
+
+
+def sparse(pairs: bool) -> SparseTensorProto:
+    """The weights, with a place as one number or as two."""
+    places = np.argwhere(WEIGHT).astype(np.int64)
+    listed = places if pairs else np.asarray(np.ravel_multi_index(tuple(places.T), WEIGHT.shape), np.int64)
+    numbers = numpy_helper.from_array(WEIGHT[WEIGHT != 0], "w")
+    made: SparseTensorProto = helper.make_sparse_tensor(numbers, numpy_helper.from_array(listed, "at"), WEIGHT.shape)
+    return made
+
+
+def model(weight: SparseTensorProto) -> onnx.ModelProto:
+    """x -> W x, of three inputs."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, n]) for name, n in (("x", 3), ("y", 2))]
+    nodes = [helper.make_node("Gemm", ["x", "w"], ["y"], transB=1)]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], sparse_initializer=[weight])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize("pairs", [False, True], ids=["one-index", "an-index-for-each-axis"])
+def test_they_are_read_as_runtimes_read_them(pairs: bool, tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    onnx.save(model(sparse(pairs)), path)
+    point = np.array([[1.0, 2.0, 3.0]])
+    (there,) = onnxruntime.InferenceSession(str(path)).run(None, {"x": point.astype(np.float32)})
+    assert read_network(path).evaluate(point) == pytest.approx(there)
+    assert there == pytest.approx(point @ WEIGHT.T)
+
+
+def moved(tensor: TensorProto, numbers: NDArray[Any]) -> None:
+    tensor.CopyFrom(numpy_helper.from_array(numbers, tensor.name))
+
+
+REFUSED: dict[str, tuple[Callable[[SparseTensorProto], object], str]] = {
+    "not in order": (lambda s: moved(s.indices, np.array([3, 1, 5])), "every place once, in ascending order"),
+    "twice": (lambda s: moved(s.indices, np.array([1, 1, 5])), "every place once, in ascending order"),
+    "outside": (lambda s: moved(s.indices, np.array([1, 3, 6])), "every place once, in ascending order"),
+    "negative": (lambda s: moved(s.indices, np.array([-1, 3, 5])), "every place once, in ascending order"),
+    "of another type": (lambda s: moved(s.indices, np.array([1, 3, 5], np.int32)), "every place once"),
+    "too few": (lambda s: moved(s.indices, np.array([1, 3])), "every place once, in ascending order"),
+    "huge": (lambda s: s.dims.__setitem__(0, 10**9), "up to 10000000 entries"),
+    "in two ways": (lambda s: s.values.float_data.extend([9.0] * 3), "'float_data'"),
+    "outside of the file": (lambda s: setattr(s.values, "data_location", 1), "outside of the file"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_runtimes_may_differ_on_is_refused(what: str, tmp_path: Path) -> None:
+    change, words = REFUSED[what]
+    weight = sparse(pairs=False)
+    change(weight)
+    (tmp_path / "net.onnx").write_bytes(model(weight).SerializeToString())
+    with pytest.raises(NetworkError, match=words):
+        read_network(tmp_path / "net.onnx")
+
+
+@pytest.mark.parametrize("tensors", [["z"], ["z", "r"]], ids=["one", "two"])
+def test_an_output_that_is_a_list_is_refused_as_one(tensors: list[str], tmp_path: Path) -> None:
+    proto = model(sparse(pairs=False))
+    proto.graph.node[0].output[0] = "z"
+    proto.graph.node.append(helper.make_node("Relu", ["z"], ["r"]))
+    proto.graph.node.append(helper.make_node("SequenceConstruct", tensors, ["y"]))
+    proto.graph.output[0].CopyFrom(helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None))
+    onnx.save(proto, tmp_path / "net.onnx")
+    with pytest.raises(NetworkError, match=f"'y' is no tensor but a list.*'{tensors[-1]}'"):
+        read_network(tmp_path / "net.onnx")
+    assert read_network(tmp_path / "net.onnx", output="z").output_size == 2
