@@ -108,6 +108,13 @@ def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligati
     return rows, rows, obligations
 
 
+def _unit(row: list[Fraction], largest: list[Fraction]) -> Fraction:
+    """By which power of two a constraint is multiplied, as by the search: 1 but near the ends of the floats."""
+    most = max((abs(a) * max(size, Fraction(1)) for a, size in zip(row, largest, strict=True)), default=Fraction(0))
+    exponent = most.numerator.bit_length() - most.denominator.bit_length()
+    return Fraction(2) ** -exponent if most and abs(exponent) > 256 else Fraction(1)
+
+
 class Region:
     """The region of a task, and a box and constraints A x <= b in floats that contain it.
 
@@ -127,10 +134,13 @@ class Region:
         largest = [max(abs(a), abs(b)) for a, b in zip(self.low, self.high, strict=True)]
         rows, bounds = [], []
         for exact, bound, _ in self.constraints:
-            row = [float(a) for a in exact]
-            off = (float_above(abs(Fraction(f) - a) * size) for f, a, size in zip(row, exact, largest, strict=True))
+            unit = _unit(exact, largest)
+            row = [float(a * unit) for a in exact]
+            off = (float_above(abs(Fraction(f) - a * unit) * s) for f, a, s in zip(row, exact, largest, strict=True))
             rows.append(row)
-            bounds.append(float_above(bound + sum(map(Fraction, off))))
+            above = float_above(bound * unit + sum(map(Fraction, off)))  # or what no sum in the box exceeds
+            most = (float_above(abs(Fraction(f)) * s) for f, s in zip(row, largest, strict=True))
+            bounds.append(above if above < np.inf else float_above(sum(map(Fraction, most), Fraction(0))))
         self.rows, self.bounds = np.array(rows).reshape(-1, inputs), np.array(bounds)
 
     def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from math import inf
 from pathlib import Path
 from time import time
@@ -33,7 +34,10 @@ SUFFIX = ".eqcert"
 RECORDS = ".record-"
 """How the name of a run's own folder begins, in which its searches keep their records."""
 ABANDONED = 86400.0
-"""Seconds without a change after which such a folder, or a part of a certificate, is one of a run that was killed."""
+"""Seconds without a change after which such a folder, or a part of a file, is one of a run that was killed."""
+
+_DIGITS = 16
+"""Of a digest, in the name of a certificate."""
 
 
 TaskName: TypeAlias = tuple[str, str]
@@ -122,7 +126,7 @@ class Certifier:
                 path = None
             else:
                 name = name_of(task)  # kept for it from now on
-                path = self._path(name)
+                path = self._path(task)
                 self.made[name] = Certificate(path, "the run was stopped while it was written")
         try:
             if path is None:
@@ -149,11 +153,15 @@ class Certifier:
             return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
         return write_certificate(filed, result, record, path, self._auditor, seconds)
 
-    def _path(self, name: TaskName) -> Path:
+    def _path(self, task: Task) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only, and those that
-        several specs have, get a number.
+        several specs have, get a number. A task of no spec has an id that all such tasks have, also those of other
+        runs: it is told from them by what decides its verdict.
         """
+        name = name_of(task)
         stem = re.sub(r"[^\w.,=+-]+", "_", name[1]).strip("_") or "task"
+        if task.source is None:
+            stem = f"{stem}-{serialisation.to_json(task)['sha256'][:_DIGITS]}"
         taken = {c.path for i, c in self.made.items() if i != name}
         path, number = self.folder / (stem + SUFFIX), 2
         while path in taken:
@@ -162,9 +170,10 @@ class Certifier:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed runs have left in the folder: records, which may be large, and parts of certificates."""
+    """Remove what killed runs have left: records, which may be large, and parts of certificates and models."""
     before = time() - ABANDONED
-    for path in [*folder.glob(f"{RECORDS}*"), *folder.glob(f"*{SUFFIX}.*.part")]:
+    left = f"{RECORDS}*", f"*{SUFFIX}.*.part", "*.onnx.*.part"
+    for path in chain.from_iterable(map(folder.glob, left)):
         with suppress(OSError):
             if path.is_symlink():
                 continue
