@@ -108,13 +108,6 @@ def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligati
     return rows, rows, obligations
 
 
-def _unit(row: list[Fraction], largest: list[Fraction]) -> Fraction:
-    """By which power of two a constraint is multiplied, as by the search: 1 but near the ends of the floats."""
-    most = max((abs(a) * max(size, Fraction(1)) for a, size in zip(row, largest, strict=True)), default=Fraction(0))
-    exponent = most.numerator.bit_length() - most.denominator.bit_length()
-    return Fraction(2) ** -exponent if most and abs(exponent) > 256 else Fraction(1)
-
-
 class Region:
     """The region of a task, and a box and constraints A x <= b in floats that contain it.
 
@@ -132,16 +125,14 @@ class Region:
         texts = zip(region["A"], region["b"], region["strict"], strict=True)
         self.constraints = [([Fraction(a) for a in row], Fraction(b), bool(s)) for row, b, s in texts]
         largest = [max(abs(a), abs(b)) for a, b in zip(self.low, self.high, strict=True)]
-        rows, bounds = [], []
-        for exact, bound, _ in self.constraints:
-            unit = _unit(exact, largest)
-            row = [float(a * unit) for a in exact]
+        self.rows, self.bounds = np.zeros((len(self.constraints), inputs)), np.zeros(len(self.constraints))
+        for i, (exact, bound, _) in enumerate(self.constraints):
+            # Near the ends of the floats times a power of two, as in the search: no sum in the box exceeds n 2^257.
+            m = max((abs(a) * max(s, Fraction(1)) for a, s in zip(exact, largest, strict=True)), default=Fraction(0))
+            unit = Fraction(2) ** -(e if abs(e := m.numerator.bit_length() - m.denominator.bit_length()) > 256 else 0)
+            self.rows[i] = row = [float(a * unit) for a in exact]
             off = (float_above(abs(Fraction(f) - a * unit) * s) for f, a, s in zip(row, exact, largest, strict=True))
-            rows.append(row)
-            above = float_above(bound * unit + sum(map(Fraction, off)))  # or what no sum in the box exceeds
-            most = (float_above(abs(Fraction(f)) * s) for f, s in zip(row, largest, strict=True))
-            bounds.append(above if above < np.inf else float_above(sum(map(Fraction, most), Fraction(0))))
-        self.rows, self.bounds = np.array(rows).reshape(-1, inputs), np.array(bounds)
+            self.bounds[i] = float_above(min(bound * unit, inputs * Fraction(2) ** 257) + sum(map(Fraction, off)))
 
     def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """What the constraints leave of a box (n,); lower > upper if that is nothing."""
