@@ -103,7 +103,7 @@ def verify(
     with (
         engine_on(client) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
-        certifying(options_with(options, settings), certify) as chosen,
+        certifying(options_with(options, settings), certify, by_claim=True) as chosen,
     ):
         results = open_cache(cache, resume=resume)
         runner = Runner(chosen, results, engine)

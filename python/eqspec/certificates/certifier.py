@@ -52,8 +52,11 @@ def name_of(task: Task) -> TaskName:
 class Certifier:
     """A context manager. `made` are the certificates by task, also those that could not be made, with the reason."""
 
-    def __init__(self, folder: Path, auditor: Auditor | None = None) -> None:
-        """With an auditor of one's own, which is then left running. Raises InputError if nothing can be written."""
+    def __init__(self, folder: Path, auditor: Auditor | None = None, *, by_claim: bool = False) -> None:
+        """With an auditor of one's own, which is then left running. `by_claim`: ids name no claims, as those of other
+        runs are the same; certificates are named by what decides the verdict, too. Raises InputError if nothing can be
+        written.
+        """
         self.made: dict[TaskName, Certificate] = {}
         self.folder = folder
         self._auditor, self._lent = auditor or Auditor(), auditor is not None
@@ -61,6 +64,7 @@ class Certifier:
         self._reading: dict[Task, Future[None]] = {}
         self._lock = threading.Lock()
         self._records: dict[Task, Path] = {}
+        self._by_claim = by_claim
         self._count = 0
         self._models = KeptModels(folder)
         try:
@@ -155,12 +159,11 @@ class Certifier:
 
     def _path(self, task: Task) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only, and those that
-        several specs have, get a number. A task of no spec has an id that all such tasks have, also those of other
-        runs: it is told from them by what decides its verdict.
+        several specs have, get a number.
         """
         name = name_of(task)
         stem = re.sub(r"[^\w.,=+-]+", "_", name[1]).strip("_") or "task"
-        if task.source is None:
+        if self._by_claim:
             stem = f"{stem}-{serialisation.to_json(task)['sha256'][:_DIGITS]}"
         taken = {c.path for i, c in self.made.items() if i != name}
         path, number = self.folder / (stem + SUFFIX), 2
