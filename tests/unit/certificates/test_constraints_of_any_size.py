@@ -23,7 +23,7 @@ def test_a_constraint_is_the_same_times_any_number(
     size: Fraction, bound: int, eps: str, verdict: str, tmp_path: Path
 ) -> None:
     """The bound -3 leaves nothing of the box."""
-    rows = ([[size, size]], [bound * size])
+    rows = ([[str(size)] * 2], [str(bound * size)])
     found = eqspec.verify(
         small(), small(1.01), [-1, -1], [1, 1], Epsilon(eps), constraints=rows, timeout=20, certify=tmp_path
     )
@@ -33,7 +33,7 @@ def test_a_constraint_is_the_same_times_any_number(
 
 
 def test_a_bound_beyond_the_floats_is_no_bound(tmp_path: Path) -> None:
-    rows = ([[1, 1]], [Fraction(10) ** 400])
+    rows = ([[1, 1]], ["1e400"])
     found = eqspec.verify(
         small(), small(1.01), [-1, -1], [1, 1], Epsilon(0.1), constraints=rows, timeout=20, certify=tmp_path
     )
