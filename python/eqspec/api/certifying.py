@@ -12,12 +12,15 @@ from eqspec.run.options import Options
 
 
 @contextmanager
-def certifying(options: Options, folder: str | os.PathLike[str] | None) -> Iterator[Options]:
-    """The options, with what makes certificates in that folder. InputError if nothing can be written there."""
+def certifying(options: Options, folder: str | os.PathLike[str] | None, *, by_claim: bool = False) -> Iterator[Options]:
+    """The options, with what makes certificates in that folder, named `by_claim` where no spec names the claims.
+
+    InputError if nothing can be written there.
+    """
     if folder is None:
         yield options
         return
     from eqspec.certificates import Certifier  # with the auditor: a third of what a check would load
 
-    with Certifier(Path(folder)) as certifier:
+    with Certifier(Path(folder), by_claim=by_claim) as certifier:
         yield replace(options, certifier=certifier)

@@ -70,8 +70,9 @@ def verify(
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
         resume: go on where an earlier search stopped that was interrupted or ran out of time.
-        certify: a folder for `verify.eqcert`, the certificate of the result, which then says where it is, or why there
-            is none. Models in memory are kept beside it, as the ONNX files that were read.
+        certify: a folder for the certificate of the result, `verify-DIGEST.eqcert` with a digest of the networks and
+            the claim; the result then says where it is, or why there is none. Models in memory are kept beside it, as
+            the ONNX files that were read.
         client: a `distributed.Client`, by the workers of whose cluster the search is run; it is neither started nor
             closed here.
         options: how to search, as `eqspec.Options`.
@@ -102,7 +103,7 @@ def verify(
     with (
         engine_on(client) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
-        certifying(options_with(options, settings), certify) as chosen,
+        certifying(options_with(options, settings), certify, by_claim=True) as chosen,
     ):
         results = open_cache(cache, resume=resume)
         runner = Runner(chosen, results, engine)

@@ -125,13 +125,14 @@ class Region:
         texts = zip(region["A"], region["b"], region["strict"], strict=True)
         self.constraints = [([Fraction(a) for a in row], Fraction(b), bool(s)) for row, b, s in texts]
         largest = [max(abs(a), abs(b)) for a, b in zip(self.low, self.high, strict=True)]
-        rows, bounds = [], []
-        for exact, bound, _ in self.constraints:
-            row = [float(a) for a in exact]
-            off = (float_above(abs(Fraction(f) - a) * size) for f, a, size in zip(row, exact, largest, strict=True))
-            rows.append(row)
-            bounds.append(float_above(bound + sum(map(Fraction, off))))
-        self.rows, self.bounds = np.array(rows).reshape(-1, inputs), np.array(bounds)
+        self.rows, self.bounds = np.zeros((len(self.constraints), inputs)), np.zeros(len(self.constraints))
+        for i, (exact, bound, _) in enumerate(self.constraints):
+            # Near the ends of the floats times a power of two, as in the search: no sum in the box exceeds n 2^257.
+            m = max((abs(a) * max(s, Fraction(1)) for a, s in zip(exact, largest, strict=True)), default=Fraction(0))
+            unit = Fraction(2) ** -(e if abs(e := m.numerator.bit_length() - m.denominator.bit_length()) > 256 else 0)
+            self.rows[i] = row = [float(a * unit) for a in exact]
+            off = (float_above(abs(Fraction(f) - a * unit) * s) for f, a, s in zip(row, exact, largest, strict=True))
+            self.bounds[i] = float_above(min(bound * unit, inputs * Fraction(2) ** 257) + sum(map(Fraction, off)))
 
     def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """What the constraints leave of a box (n,); lower > upper if that is nothing."""

@@ -14,6 +14,7 @@ from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from math import inf
 from pathlib import Path
 from time import time
@@ -33,7 +34,10 @@ SUFFIX = ".eqcert"
 RECORDS = ".record-"
 """How the name of a run's own folder begins, in which its searches keep their records."""
 ABANDONED = 86400.0
-"""Seconds without a change after which such a folder, or a part of a certificate, is one of a run that was killed."""
+"""Seconds without a change after which such a folder, or a part of a file, is one of a run that was killed."""
+
+_DIGITS = 16
+"""Of a digest, in the name of a certificate."""
 
 
 TaskName: TypeAlias = tuple[str, str]
@@ -48,8 +52,11 @@ def name_of(task: Task) -> TaskName:
 class Certifier:
     """A context manager. `made` are the certificates by task, also those that could not be made, with the reason."""
 
-    def __init__(self, folder: Path, auditor: Auditor | None = None) -> None:
-        """With an auditor of one's own, which is then left running. Raises InputError if nothing can be written."""
+    def __init__(self, folder: Path, auditor: Auditor | None = None, *, by_claim: bool = False) -> None:
+        """With an auditor of one's own, which is then left running. `by_claim`: ids name no claims, as those of other
+        runs are the same; certificates are named by what decides the verdict, too. Raises InputError if nothing can be
+        written.
+        """
         self.made: dict[TaskName, Certificate] = {}
         self.folder = folder
         self._auditor, self._lent = auditor or Auditor(), auditor is not None
@@ -57,6 +64,7 @@ class Certifier:
         self._reading: dict[Task, Future[None]] = {}
         self._lock = threading.Lock()
         self._records: dict[Task, Path] = {}
+        self._by_claim = by_claim
         self._count = 0
         self._models = KeptModels(folder)
         try:
@@ -122,7 +130,7 @@ class Certifier:
                 path = None
             else:
                 name = name_of(task)  # kept for it from now on
-                path = self._path(name)
+                path = self._path(task)
                 self.made[name] = Certificate(path, "the run was stopped while it was written")
         try:
             if path is None:
@@ -149,11 +157,14 @@ class Certifier:
             return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
         return write_certificate(filed, result, record, path, self._auditor, seconds)
 
-    def _path(self, name: TaskName) -> Path:
+    def _path(self, task: Task) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only, and those that
         several specs have, get a number.
         """
+        name = name_of(task)
         stem = re.sub(r"[^\w.,=+-]+", "_", name[1]).strip("_") or "task"
+        if self._by_claim:
+            stem = f"{stem}-{serialisation.to_json(task)['sha256'][:_DIGITS]}"
         taken = {c.path for i, c in self.made.items() if i != name}
         path, number = self.folder / (stem + SUFFIX), 2
         while path in taken:
@@ -162,9 +173,10 @@ class Certifier:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed runs have left in the folder: records, which may be large, and parts of certificates."""
+    """Remove what killed runs have left: records, which may be large, and parts of certificates and models."""
     before = time() - ABANDONED
-    for path in [*folder.glob(f"{RECORDS}*"), *folder.glob(f"*{SUFFIX}.*.part")]:
+    left = f"{RECORDS}*", f"*{SUFFIX}.*.part", "*.onnx.*.part"
+    for path in chain.from_iterable(map(folder.glob, left)):
         with suppress(OSError):
             if path.is_symlink():
                 continue

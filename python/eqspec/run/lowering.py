@@ -33,6 +33,9 @@ from eqspec.tasks.task import LinearConstraint, Task
 
 Array = NDArray[np.float64]
 
+_MOST_EXPONENT = 256
+"""Beyond 2 to this power, or below 2 to minus this, products of two numbers come near the ends of the floats."""
+
 
 def lower_property(claim: Property, outputs: int) -> core.Property:
     """The claim for the core. InputError if a linear claim has coefficients that no common factor makes exact."""
@@ -79,7 +82,9 @@ def lower_constraints(task: Task) -> tuple[Array, Array] | None:
     """A (q, I) and b (q,) with {x in the box: A x <= b} around the region; None without constraints.
 
     With coefficients a' instead of a, a'.x = a.x + (a' - a).x <= bound + sum |a'_i - a_i| |x_i|, and |x_i| is
-    bounded by the box.
+    bounded by the box. Near the ends of the floats, where sums would leave them and what is small would be lost, a
+    constraint is multiplied by a power of two first. A bound beyond the floats becomes what a'.x cannot exceed in the
+    box. The auditor does the same, so that the multipliers of a proof fit its numbers.
     """
     if not task.constraints:
         return None
@@ -89,12 +94,18 @@ def lower_constraints(task: Task) -> tuple[Array, Array] | None:
 
 
 def _lower_constraint(constraint: LinearConstraint, largest: Sequence[Fraction]) -> tuple[list[float], float]:
-    row = [_nearest(a) for a in constraint.coefficients]
-    slack = sum(
-        (abs(Fraction(f) - a) * size for f, a, size in zip(row, constraint.coefficients, largest, strict=True)),
-        Fraction(0),
-    )
-    return row, float_above(constraint.bound + slack)
+    exact_row, bound, one = constraint.coefficients, constraint.bound, Fraction(1)
+    most = max((abs(a) * max(size, one) for a, size in zip(exact_row, largest, strict=True)), default=Fraction(0))
+    exponent = most.numerator.bit_length() - most.denominator.bit_length()
+    if most and abs(exponent) > _MOST_EXPONENT:
+        factor = Fraction(2) ** -exponent
+        exact_row, bound = tuple(a * factor for a in exact_row), bound * factor
+    row = [_nearest(a) for a in exact_row]
+    slack = sum((abs(Fraction(f) - a) * size for f, a, size in zip(row, exact_row, largest, strict=True)), Fraction(0))
+    above = float_above(bound + slack)
+    if isfinite(above):
+        return row, above
+    return row, float_above(sum((abs(Fraction(f)) * size for f, size in zip(row, largest, strict=True)), Fraction(0)))
 
 
 def _nearest(number: Fraction) -> float:

@@ -175,8 +175,9 @@ class Checks:
             found = f"[{value.unit}]" if value.unit else "a bare number"
             needed = f"is written like {example}" if unit else f"is a bare number such as {example}"
             raise Fault(error("E130", f"unit mismatch: '{key}' {needed}, found {found}", setting.value.span))
-        if value.constant <= 0 or (unit != "s" and value.constant < 1):
-            raise Fault(error("E138", f"'{key}' must be above 0", setting.value.span))
+        if value.constant < (0 if unit == "s" else 1):  # a limit of no time is one, as with --timeout 0
+            least = "0 or more" if unit == "s" else "above 0"
+            raise Fault(error("E138", f"'{key}' must be {least}", setting.value.span))
         if unit is None and (value.constant.denominator != 1 or value.constant > 10**6):
             raise Fault(error("E138", f"'{key}' is a whole number, not {shown(value.constant)}", setting.value.span))
         if value.constant > 10**18:

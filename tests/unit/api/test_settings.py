@@ -66,3 +66,18 @@ def test_verify_and_check_take_options(tmp_path: Path) -> None:
     given = Options(threads=1, domain="naive", boxes=1)
     result = eqspec.verify(first, second, [0, 0], [1, 1], Epsilon(Fraction(1)), options=given, lp=False)
     assert (result.settings["domain"], result.settings["lp"], result.settings["boxes"]) == ("naive", False, 1)
+
+
+def test_no_time_is_a_time_in_a_spec_as_elsewhere(tmp_path: Path) -> None:
+    """Nothing is searched then; less than none is refused everywhere."""
+    write(tmp_path / "f.onnx", [(np.eye(2), np.zeros(2))])
+    text = """eqspec 1
+    space s { features a, b  outputs y, z }
+    network f = "f.onnx" in s
+    region r in s = box { all: -1 .. 1 }
+    check c { prove f stays within 1 of f  on r  budget { timeout LIMIT } }
+    """
+    (one,) = eqspec.loads(text.replace("LIMIT", "0s"), directory=tmp_path).tasks
+    assert one.budget.timeout == 0
+    with pytest.raises(eqspec.SpecError, match="'timeout' must be 0 or more"):
+        eqspec.loads(text.replace("LIMIT", "-1s"), directory=tmp_path)

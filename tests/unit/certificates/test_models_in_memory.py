@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
+from time import time
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import eqspec
 from eqspec.audit import Refused, audit
+from eqspec.certificates.certifier import ABANDONED
 from eqspec.property import Epsilon, Top1
 from unit.networks.models import model, node
 
@@ -48,16 +51,40 @@ def test_the_files_that_were_read_lie_beside_the_certificate(tmp_path: Path) -> 
     folder, one, other = tmp_path / "made", small(), small(1.01)
     result = eqspec.verify(one, other, [-1, -1], [1, 1], Epsilon(0.1), certify=folder)
     assert str(result.verdict) == "equivalent"
-    assert result.certificate == str(folder / "verify.eqcert")
+    (made,) = folder.glob("verify-*.eqcert")
+    assert result.certificate == str(made)
     models = kept(folder)
     assert {f"{digest}.onnx" for digest in models.values()} == set(models)
     assert set(models.values()) == {eqspec.as_network(m).sha256 for m in (one, other)}
     moved = folder.rename(tmp_path / "moved")
-    assert audit(moved / "verify.eqcert").verdict == "equivalent"
+    assert audit(moved / made.name).verdict == "equivalent"
     (changed,) = [path for path in moved.glob("*.onnx") if path.read_bytes() == other.SerializeToString()]
     changed.write_bytes(one.SerializeToString())
     with pytest.raises(Refused):
-        audit(moved / "verify.eqcert")
+        audit(moved / made.name)
+
+
+def test_certificates_of_other_claims_in_one_folder_stay(tmp_path: Path) -> None:
+    """Claims from Python have no names: only a certificate of the same claim takes the place of one."""
+    claims = [
+        (small(1.01), Epsilon(0.1)),
+        (small(1.01), Epsilon(0.2)),
+        (small(1.02), Epsilon(0.2)),
+    ]
+    for _ in range(2):
+        found = [eqspec.verify(small(), g, [-1, -1], [1, 1], claim, certify=tmp_path) for g, claim in claims]
+        assert {result.certificate for result in found} == set(map(str, tmp_path.glob("*.eqcert")))
+        assert len({result.certificate for result in found}) == len(claims)
+
+
+def test_parts_of_models_that_a_killed_run_left_are_removed(tmp_path: Path) -> None:
+    """Long after it; those of a run that may still write them, and models, are not."""
+    old, new, model = (tmp_path / name for name in ("a.onnx.0f.part", "b.onnx.0f.part", "c.onnx"))
+    for path, age in ((old, 2 * ABANDONED), (new, 60.0), (model, 2 * ABANDONED)):
+        path.write_bytes(b"")
+        os.utime(path, (time() - age,) * 2)
+    eqspec.verify(small(), small(), [-1, -1], [1, 1], Top1(), certify=tmp_path)
+    assert (old.exists(), new.exists(), model.exists()) == (False, True, True)
 
 
 def test_a_file_beside_a_model_and_two_classes_of_one_sigmoid(tmp_path: Path) -> None:
@@ -67,7 +94,8 @@ def test_a_file_beside_a_model_and_two_classes_of_one_sigmoid(tmp_path: Path) ->
     result = eqspec.verify(path, small(-1.0, "Sigmoid"), [-1, -1], [1, 1], Top1(), certify=tmp_path / "made")
     assert (str(result.verdict), result.uncertified) == ("different", None)
     assert len(kept(tmp_path / "made")) == 1
-    assert audit(tmp_path / "made" / "verify.eqcert").verdict == "different"
+    assert result.certificate is not None
+    assert audit(Path(result.certificate)).verdict == "different"
 
 
 def test_what_has_no_certificate_leaves_no_file(tmp_path: Path) -> None:

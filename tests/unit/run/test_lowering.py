@@ -55,6 +55,31 @@ def test_constraints_keep_every_point_of_the_region(
     assert Fraction(sides[0].item()) <= bound + Fraction(1, 10**9)  # outward, yet close
 
 
+@given(
+    st.integers(-1400, 1400),
+    st.tuples(numbers, numbers),
+    st.one_of(numbers, st.just(Fraction(10) ** 400)),
+    st.tuples(st.fractions(-1, 1), st.fractions(-1, 1)),
+)
+def test_constraints_of_any_size_keep_the_region_and_cut_the_rest(
+    exponent: int, row: tuple[Fraction, Fraction], bound: Fraction, point: tuple[Fraction, Fraction]
+) -> None:
+    """Multiplied by a power of two they are the same constraint, at the ends of the floats as elsewhere."""
+    factor = Fraction(2) ** exponent
+    scaled = LinearConstraint(tuple(a * factor for a in row), bound * factor)
+    lowered = lower_constraints(task(identity(2), identity(2), None, [-1, -1], [1, 1], constraints=(scaled,)))
+    assert lowered is not None
+    matrix, sides = lowered
+    assert np.isfinite(matrix).all()
+    assert np.isfinite(sides).all()
+    left = sum(a * x for a, x in zip(row, point, strict=True)) - bound
+    rounded = sum(Fraction(a) * x for a, x in zip(matrix[0].tolist(), point, strict=True)) - Fraction(sides[0].item())
+    if left <= 0:
+        assert rounded <= 0
+    elif left > max(map(abs, row)) * Fraction(1, 10**9) + abs(bound) * Fraction(1, 10**9):
+        assert rounded > 0
+
+
 def test_without_constraints_there_are_none() -> None:
     assert lower_constraints(task(identity(2), identity(2))) is None
 
