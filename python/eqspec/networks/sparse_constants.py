@@ -54,4 +54,5 @@ def _flat(places: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64
         return places if ((places >= 0) & (places < prod(shape))).all() else None
     if places.ndim != 2 or places.shape[1] != len(shape) or ((places < 0) | (places >= shape)).any():
         return None
-    return np.ravel_multi_index(tuple(places.T), shape).astype(np.int64)
+    flat: NDArray[np.int64] = np.ravel_multi_index(tuple(places.T), shape).astype(np.int64)
+    return flat
