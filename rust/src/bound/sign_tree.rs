@@ -16,9 +16,10 @@
 //! What rounding costs is that of the whole box, whose bounds contain those of every part.
 
 use super::Assumption;
+use super::backward::Backward;
 use super::contract::Contractor;
 use super::functional::Functional;
-use super::own_relaxations::OwnRelaxation;
+use super::own_relaxations::{OwnRelaxation, exchange};
 use super::parameters::Parameters;
 use super::relax::Relaxation;
 use crate::domain::Quantity;
@@ -195,6 +196,21 @@ impl Contractor<'_> {
             }
             most.1
         })
+    }
+}
+
+impl Backward<'_> {
+    /// Sees the relaxations as a functional has them.
+    pub(super) fn with_own<R>(&mut self, f: usize, look: impl FnOnce(&Self) -> R) -> R {
+        let steps = self.relaxed.relaxations.len();
+        let swap = |backward: &mut Self| {
+            let relaxed = &mut backward.relaxed;
+            (0..steps).for_each(|s| exchange(&mut relaxed.own, &mut relaxed.relaxations[s], f, s));
+        };
+        swap(self);
+        let seen = look(self);
+        swap(self);
+        seen
     }
 }
 
