@@ -230,7 +230,7 @@ fn cost(s: f64, r: &Relaxation, i: usize) -> (Quantity, f64) {
     let (cost, preferred) = if s < 0.0 { (-s * r.high[i], 0) } else { (-s * r.low[i], 1) };
     match ([r.first.unstable[i] == 1.0, r.second.unstable[i] == 1.0], preferred) {
         ([true, true], 0) | ([true, false], _) => (Quantity::First, cost),
-        ([true, true], _) | ([false, true], _) => (Quantity::Second, cost),
+        ([_, true], _) => (Quantity::Second, cost),
         ([false, false], _) => (Quantity::First, 0.0),
     }
 }
