@@ -18,7 +18,6 @@
 //! What rounding costs depends on the largest bound of the layer. Bounds under assumed signs lie within the shared ones, and
 //! an intercept is at most as large as the bound a, or rounded outward as all chords are.
 
-use super::backward::Backward;
 use super::relax::{Relaxation, chords};
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Phase;
@@ -98,20 +97,5 @@ impl<T: Copy> Relaxation<T> {
 pub(super) fn exchange<T: Copy>(own: &mut [OwnRelaxation<T>], shared: &mut Relaxation<T>, f: usize, step: usize) {
     for o in own.iter_mut().filter(|o| o.functional == f && o.step == step) {
         shared.exchange(o.index, &mut o.relaxation);
-    }
-}
-
-impl Backward<'_> {
-    /// Sees the relaxations as a functional has them.
-    pub(super) fn with_own<R>(&mut self, f: usize, look: impl FnOnce(&Self) -> R) -> R {
-        let steps = self.relaxed.relaxations.len();
-        let swap = |backward: &mut Self| {
-            let relaxed = &mut backward.relaxed;
-            (0..steps).for_each(|s| exchange(&mut relaxed.own, &mut relaxed.relaxations[s], f, s));
-        };
-        swap(self);
-        let seen = look(self);
-        swap(self);
-        seen
     }
 }

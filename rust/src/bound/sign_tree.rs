@@ -16,9 +16,10 @@
 //! What rounding costs is that of the whole box, whose bounds contain those of every part.
 
 use super::Assumption;
+use super::backward::Backward;
 use super::contract::Contractor;
 use super::functional::Functional;
-use super::own_relaxations::OwnRelaxation;
+use super::own_relaxations::{OwnRelaxation, exchange};
 use super::parameters::Parameters;
 use super::relax::Relaxation;
 use crate::domain::Quantity;
@@ -198,6 +199,21 @@ impl Contractor<'_> {
     }
 }
 
+impl Backward<'_> {
+    /// Sees the relaxations as a functional has them.
+    pub(super) fn with_own<R>(&mut self, f: usize, look: impl FnOnce(&Self) -> R) -> R {
+        let steps = self.relaxed.relaxations.len();
+        let swap = |backward: &mut Self| {
+            let relaxed = &mut backward.relaxed;
+            (0..steps).for_each(|s| exchange(&mut relaxed.own, &mut relaxed.relaxations[s], f, s));
+        };
+        swap(self);
+        let seen = look(self);
+        swap(self);
+        seen
+    }
+}
+
 impl Tree<'_> {
     /// Sets slopes and link of a neuron to those that its relaxation begins with, or to others, and returns what they were.
     fn begin_again(&mut self, own: &OwnRelaxation, others: Option<[f64; 3]>) -> [f64; 3] {
@@ -214,7 +230,7 @@ fn cost(s: f64, r: &Relaxation, i: usize) -> (Quantity, f64) {
     let (cost, preferred) = if s < 0.0 { (-s * r.high[i], 0) } else { (-s * r.low[i], 1) };
     match ([r.first.unstable[i] == 1.0, r.second.unstable[i] == 1.0], preferred) {
         ([true, true], 0) | ([true, false], _) => (Quantity::First, cost),
-        ([true, true], _) | ([false, true], _) => (Quantity::Second, cost),
+        ([_, true], _) => (Quantity::Second, cost),
         ([false, false], _) => (Quantity::First, 0.0),
     }
 }

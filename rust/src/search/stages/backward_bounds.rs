@@ -98,7 +98,7 @@ pub fn bound_violations(
     let stop = || context.shared.stopping();
     // A record of a proof has no place for splits at signs.
     let signs = signs && context.settings.sign_trees && !context.record.on();
-    let mut in_vain = 0;
+    let (mut in_vain, mut budget) = (0, POLICY.sign_tree);
     for o in node.open.clone().iter() {
         if stop() || in_vain >= patience {
             break;
@@ -107,9 +107,16 @@ pub fn bound_violations(
         let (bound, multipliers) =
             contractor.multipliers_of_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
-        if assumption.contradicted_by(-bound)
-            || (signs && contractor.split_signs(bounds, &assumption, &multipliers, POLICY.sign_tree, stop))
-        {
+        let mut excluded = assumption.contradicted_by(-bound);
+        if signs && !excluded {
+            let before = contractor.flops();
+            excluded = contractor.split_signs(bounds, &assumption, &multipliers, budget, stop);
+            if !excluded {
+                // What trees may take in vain they take together.
+                budget.work = budget.work.saturating_sub(contractor.flops() - before);
+            }
+        }
+        if excluded {
             in_vain = 0;
             statistics.stages.contraction += 1;
             node.open.close(o);
