@@ -41,6 +41,8 @@ macro_rules! with_settings {
             /// Whether all neurons are bounded backwards on the first box of a graph or of so many inputs; switched off
             /// only to compare.
             root_bounds: bool = true,
+            /// Whether the roundings of products of one value are taken together; switched off only to compare.
+            joint_rounding: bool = true,
             /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to
             /// compare.
             alone: bool = true,
