@@ -1,11 +1,12 @@
-"""Products of one value that are rounded one by one: what is proved of all roundings together is what they can come to.
+"""Products of one value that are rounded one by one: what is proved of all is what they can come to.
 
-An input is cut to a grid, multiplied by many weights, and each product is rounded. The most that all of it moves the sum
+An input is cut to a grid, multiplied by many weights, and each product is rounded. The most that it moves the sum
 is a sum over inputs of the largest of finitely many values, which the oracle computes in rationals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor
 
@@ -32,7 +33,7 @@ _ROUNDED = {
 
 
 def pair(rounding: Rounding, step: Fraction, seed: int) -> tuple[Network, Network, Fraction, Fraction]:
-    """A linear function, the same with products rounded, the most they are apart on [-1, 1]^I, and what each alone adds."""
+    """A linear function, the same with products rounded, how far they part on [-1, 1]^I, and what each alone adds."""
     random = np.random.default_rng(seed)
     weights, signs = random.integers(-511, 512, (INPUTS, EACH)) / 256, random.choice([-1.0, 1.0], (INPUTS, EACH))
     products = np.concatenate([np.outer(w, row) for w, row in zip(weights, np.eye(INPUTS), strict=True)])
@@ -53,7 +54,9 @@ def pair(rounding: Rounding, step: Fraction, seed: int) -> tuple[Network, Networ
     return Network((linear,), INPUTS, "m", "f"), Network(steps, INPUTS, "m", "g"), most, INPUTS * EACH * step / 2
 
 
-def _most(terms: list[tuple[Fraction, Fraction]], rounded, step: Fraction) -> tuple[Fraction, Fraction]:  # noqa: ANN001
+def _most(
+    terms: list[tuple[Fraction, Fraction]], rounded: Callable[[Fraction], Fraction], step: Fraction
+) -> tuple[Fraction, Fraction]:
     """How far one input moves the sum up and down at most, over all cells of the grid and the ends of each."""
     slope = sum((sign * weight for sign, weight in terms), Fraction(0))
     found = []

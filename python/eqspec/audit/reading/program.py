@@ -44,6 +44,7 @@ class Program:
         self.kind, self.effort, self.steps = kind, Effort(kind), list[Step]()
         self.sizes = {INPUTS: np.array(sizes), CONSTANT: np.ones(1)}
         self._named, self.asked, self.said = 0, list[Value](), list[str]()
+        self.cut = dict[Value, list[float]]()  # the ends between which a Clip has left a value
 
     def units(self, source: int, shape: tuple[int, ...]) -> Value:
         """What a source gives, which is computed: as it is, but for what an underflow may lose of its products."""
