@@ -73,6 +73,7 @@ class Mode:
     singles: bool = True
     stable_left_out: bool = True
     root_bounds: bool = True
+    joint_rounding: bool = True
     alone: bool = True
     hulls: bool = True
     sign_trees: bool = True
@@ -206,6 +207,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         singles=one(0.8),
         stable_left_out=one(0.8),
         root_bounds=one(0.8),
+        joint_rounding=one(0.8),
         alone=one(0.85),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],

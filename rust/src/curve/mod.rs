@@ -5,6 +5,7 @@
 //! that alone and are written once (`strip`), compiled for each function. To add one: its file, and its line below.
 
 mod erf;
+mod exact_rounding;
 mod exponential;
 mod function;
 mod gated;
@@ -23,9 +24,11 @@ mod waves;
 use function::Function;
 
 pub use crate::numeric::near::Near;
+pub use exact_rounding::{ExactRounding, UNKNOWN, ZERO, lowest_bit};
 pub use function::{Bend, Piece};
 pub use offset::Offset;
 pub use pieces::Pieces;
+pub use rounding::Rounding;
 pub use staircase::Trend;
 
 macro_rules! curves {
@@ -246,6 +249,19 @@ impl Curve {
     #[must_use]
     pub fn is_stepped(&self) -> bool {
         with!(self, f => f.staircase()).is_some()
+    }
+
+    /// What it is on [l, u], if that is rounding to multiples of a power of two alone, which is exact in floats.
+    #[must_use]
+    pub fn exactly(&self, l: f64, u: f64) -> Option<ExactRounding> {
+        with!(self, f => f.staircase()).and_then(|s| s.exactly(l, u))
+    }
+
+    /// An e such that all its values on [l, u] are multiples of 2^e, where the numbers there are multiples of 2^before;
+    /// [`UNKNOWN`] where none is known.
+    #[must_use]
+    pub fn multiples(&self, before: i32, l: f64, u: f64) -> i32 {
+        with!(self, f => f.staircase()).map_or(UNKNOWN, |s| s.multiples(before, l, u))
     }
 
     /// The slope that an attack should follow at x: the derivative, and for functions that go up in steps the slope of

@@ -39,7 +39,8 @@ impl Rounding {
 
     /// The rounding in floats, which is right wherever t is.
     #[inline]
-    pub(super) fn of(self, t: f64) -> f64 {
+    #[must_use]
+    pub fn of(self, t: f64) -> f64 {
         match self {
             Self::HalfEven => t.round_ties_even(),
             Self::HalfAway => t.round(),

@@ -21,6 +21,8 @@ pub enum StageName {
     ZonotopeRows,
     /// Counterexamples.
     Falsification,
+    /// Violations by rows in which the roundings of products of one value are taken together.
+    JointRoundings,
     /// Boxes on which only rounding separates the bound from the limit.
     RoundingLimit,
     /// Backward bounds of all neurons, on the first box of a graph or of many inputs.
@@ -45,13 +47,14 @@ pub enum StageName {
 
 /// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
 /// in the next, and a box that is open after the last one is halved.
-pub const STAGES: [StageName; 16] = [
+pub const STAGES: [StageName; 17] = [
     StageName::Outside,
     StageName::Propagation,
     StageName::GuardSample,
     StageName::Guards,
     StageName::ZonotopeRows,
     StageName::Falsification,
+    StageName::JointRoundings,
     StageName::RoundingLimit,
     StageName::BackwardBounds,
     StageName::EachNetworkAlone,

@@ -11,6 +11,7 @@ import onnx
 import pytest
 
 from eqspec.audit.reading import File, Number
+from eqspec.audit.rounding import Refused
 from eqspec.audit.witness import values_at
 from eqspec.networks import read_network
 from unit.networks.models import node, save
@@ -76,3 +77,9 @@ def test_ends_of_a_clip_on_a_tie(end: float, kind: str, beside: int, other_reade
     assert np.allclose(network.evaluate(points.astype(float)), expected, rtol=1e-6)
     low = expected[0, 0] - (-end if other_reader else 0)
     assert (round(low / float(scale)) != levels[0]) == beside
+    unit = (Fraction(1),) * 2
+    content = Path(save(tmp_path, proto)).read_bytes()
+    file = File("", content, Number, unit, (Fraction(0),) * 2, (50.0,) * 2, False, 2)
+    if beside:  # the auditor has the level of a rational number there, so it refuses
+        with pytest.raises(Refused, match="a Clip to a number"):
+            values_at(file, (Fraction(50),) * 2)

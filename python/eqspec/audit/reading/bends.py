@@ -54,9 +54,12 @@ def clipped(program: Program, value: Value, low: float, high: float) -> Value:
     if not low < high:
         raise Refused("a Clip between numbers in the wrong order, which runtimes read in two ways")
     if np.isfinite([low, high]).all():
-        return program.step(value, (clip(low, high),))
-    kept = largest(program, value, np.array(low)) if np.isfinite(low) else value
-    return least(program, kept, np.array(high)) if np.isfinite(high) else kept
+        made = program.step(value, (clip(low, high),))
+    else:
+        kept = largest(program, value, np.array(low)) if np.isfinite(low) else value
+        made = least(program, kept, np.array(high)) if np.isfinite(high) else kept
+    program.cut[made] = [*filter(np.isfinite, (low, high)), *program.cut.get(made, ())]
+    return made
 
 
 def largest(program: Program, a: Operand, b: Operand) -> Value:

@@ -240,8 +240,7 @@ def _integers(program: Program, graph: onnx.GraphProto, name: str, x: Value, kin
         return x
     if kind not in quantisers.TYPES:
         raise Refused("its inputs are integers of a type that the auditor does not read")
-    least, most = quantisers.TYPES[kind]
-    end = f"from {least} to {most}"
+    end = "from {} to {}".format(*quantisers.TYPES[kind])
     program.said.append(f"its input {label(name)} holds integers {end}: a number stands for the nearest, ties to even")
     return quantisers.quantised(program, [x, np.ones(()), np.zeros((), kind)], {})
 

@@ -8,8 +8,8 @@
 Low and high of Quant follow from bits, sign and `narrow` as qonnx computes them. Scales and zero points are the numbers
 of the file; constants are quantised in rationals, but for the quotient of two float32 numbers in QuantizeLinear, which
 is one of float32. Integers between the last two are read by DequantizeLinear alone, so no arithmetic on them, which
-might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a signed Quant of one bit, and
-all of it in float32.
+might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a signed Quant of one bit, a Clip
+in front whose end has another level as a float32 quotient, and all of it in float32.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ class Ends:
 def integer_ends(said: Mapping[str, Any]) -> Ends:
     """As a question says them."""
     inputs = tuple((name, float(Fraction(one["scale"])), one["zero"]) for name, one in said["inputs"].items())
-    output = [(float(Fraction(one["scale"])), one["zero"]) for one in (said.get("output"),) if one is not None]
-    return Ends(inputs, output[0] if output else None)
+    return Ends(inputs, (one := said.get("output")) and (float(Fraction(one["scale"])), one["zero"]))
 
 
 def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:
@@ -95,6 +94,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
     return meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
 
 
+@np.errstate(all="ignore")
 def quantised(
     program: Program, operands: Sequence[Operand | None], given: Mapping[str, Any], inside: bool = False
 ) -> Levels:
@@ -107,10 +107,13 @@ def quantised(
         raise Refused("a QuantizeLinear to a type that the auditor does not read")
     scale, shift = along(operands[1], x.shape, given), along(zero, x.shape, given)
     if isinstance(x, np.ndarray) and x.dtype != object and not inside:
-        with np.errstate(all="ignore"):
-            short = [np.float32(x), np.float32(scale), np.float32(x) / np.float32(scale)]
+        short = [np.float32(x), np.float32(scale), np.float32(x) / np.float32(scale)]
         held = (short[0] == x) & (short[1] == scale) & np.isfinite(short[2])
         x, scale = np.where(held, short[2], x).astype(float), np.where(held, 1.0, scale)
+    cut = program.cut.get(x, ()) if isinstance(x, Value) else ()
+    pairs = ((a, s) for a in cut for s in np.unique(scale[scale > 0.0]))
+    if any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs):
+        raise Refused("a Clip to a number that runtimes, dividing it by a scale, cut off at another level")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
     return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
@@ -166,14 +169,12 @@ def _rounded(
     every = [part.ravel() for part in np.broadcast_arrays(scale, zero, *ends, float(rounding))]
     if not all(np.isfinite(part).all() for part in every):
         raise Refused("a quantiser whose numbers are not finite")
-    known: dict[tuple[float, ...], Curve] = {}
     keys = [tuple(map(float, key)) for key in zip(*every, strict=True)]
-    curves = [known.setdefault(key, Curve("levels", key)) for key in dict.fromkeys(keys)]
+    known = {key: Curve("levels", key) for key in dict.fromkeys(keys)}
     if isinstance(x, Value):
-        return program.step(x, joined([known[key] for key in keys]) if len(curves) > 1 else tuple(curves))
+        return program.step(x, joined([known[key] for key in keys]) if len(known) > 1 else tuple(known.values()))
     program.effort.spend(x.size)
-    found = [level(key, _exactly(number)) for key, number in zip(keys, x.ravel(), strict=True)]
-    return np.array(found, np.float64).reshape(x.shape)
+    return np.array([float(level(k, _exactly(v))) for k, v in zip(keys, x.ravel(), strict=True)]).reshape(x.shape)
 
 
 def _exactly(number: Any) -> Fraction:

@@ -55,9 +55,8 @@ def computed(
         return bends.clipped(program, program.added(program.scaled(x, np.array(rise)), np.array(shift)), 0.0, 1.0)
     if operator == "Clip":
         ends = [attributes.get("min", -np.inf), attributes.get("max", np.inf)]
-        for i in range(1, len(operands)):
-            if operands[i] is not None:
-                (ends[i - 1],) = constants(operands, i).ravel()
+        for i in (i for i in range(1, len(operands)) if operands[i] is not None):
+            (ends[i - 1],) = constants(operands, i).ravel()
         if any(isinstance(end, Number) for end in ends):
             raise Refused("a Clip between numbers that are computed")
         return bends.clipped(program, x, *map(float, ends))

@@ -14,6 +14,7 @@ mod dual;
 mod falsification;
 mod guards;
 mod inherited;
+mod joint_roundings;
 pub mod lp;
 mod milp;
 mod multipliers;
@@ -81,6 +82,7 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
             StageName::Guards => guards::Guards.run(workspace, node),
             StageName::ZonotopeRows => rows::ZonotopeRows.run(workspace, node),
             StageName::Falsification => falsification::Falsification.run(workspace, node),
+            StageName::JointRoundings => joint_roundings::JointRoundings.run(workspace, node),
             StageName::RoundingLimit => rows::RoundingLimit.run(workspace, node),
             StageName::BackwardBounds => backward_bounds::BackwardBounds.run(workspace, node),
             StageName::EachNetworkAlone => alone::EachNetworkAlone.run(workspace, node),
