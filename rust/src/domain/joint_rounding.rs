@@ -263,7 +263,9 @@ vectorised! {
         for from in (0..count).step_by(SIDE_BY_SIDE) {
             // Numbers behind the last one are that one again.
             for (k, at) in at.iter_mut().enumerate() {
-                *at = first + (from + k).min(count - 1) as f64;
+                #[allow(clippy::cast_precision_loss)]
+                let number = (from + k).min(count - 1) as f64;
+                *at = first + number;
             }
             let mut sums = [0.0; SIDE_BY_SIDE];
             for &(weight, bias, c, rounding) in terms {
