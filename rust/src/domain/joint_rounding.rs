@@ -278,7 +278,7 @@ vectorised! {
             }
             for (sum, k) in sums.iter().zip(&at) {
                 let value = sum + (slope * k + constant);
-                // What is no number is kept.
+                // What is no number may be replaced by a later one: then sizes are none either, and so is the bound.
                 if !(value <= *most) {
                     *most = value;
                 }
