@@ -16,12 +16,17 @@ from onnx import GraphProto, SparseTensorProto, TensorProto, numpy_helper
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
 
 MOST = 10_000_000
-"""The most entries of a tensor that is written out."""
+"""The most entries that are written out, of all sparse initialisers of a file together."""
 _FIX = "save it densely"
 
 
 def write_out(graph: GraphProto) -> None:
     """Put dense initialisers in place of the sparse ones of a graph. Raises UnreadableError."""
+    entries = sum(prod(max(0, size) for size in sparse.dims) for sparse in graph.sparse_initializer)
+    if entries > MOST:
+        raise UnreadableError(
+            f"the sparse constants have {entries} entries; up to {MOST} entries are written out", _FIX
+        )
     for sparse in graph.sparse_initializer:
         graph.initializer.append(dense(sparse))
     del graph.sparse_initializer[:]

@@ -83,3 +83,14 @@ def test_an_output_that_is_a_list_is_refused_as_one(tensors: list[str], tmp_path
     with pytest.raises(NetworkError, match=f"'y' is no tensor but a list.*'{tensors[-1]}'"):
         read_network(tmp_path / "net.onnx")
     assert read_network(tmp_path / "net.onnx", output="z").output_size == 2
+
+
+def test_many_that_are_large_only_together_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    proto = model(sparse(pairs=False))
+    for number in range(200):
+        numbers, places = np.ones(1, np.float32), np.zeros(1, np.int64)
+        stored = numpy_helper.from_array(numbers, f"s{number}"), numpy_helper.from_array(places, "at")
+        proto.graph.sparse_initializer.append(helper.make_sparse_tensor(*stored, [9_000_000]))
+    (tmp_path / "net.onnx").write_bytes(proto.SerializeToString())
+    with pytest.raises(NetworkError, match="1800000006 entries"):
+        read_network(tmp_path / "net.onnx")
