@@ -259,9 +259,9 @@ fn bounds_of_a_violation_are_above_it() {
         draw.split = false;
         let Some((pair, values, mut bounds, assumption)) = prepare(&case, &draw) else { return Ok(()) };
         let mut contractor = Contractor::new(&pair);
-        let loose = contractor.bound_violation(&bounds, &assumption, 1, || false);
+        let loose = contractor.bound_violation(&bounds, &assumption, 1, || false).0;
         prop_assert!(contractor.tighten(&mut bounds, || false).is_ok());
-        let tight = contractor.bound_violation(&bounds, &assumption, 20, || false);
+        let tight = contractor.bound_violation(&bounds, &assumption, 20, || false).0;
         for value in values.iter().filter(|v| v.satisfies(&assumption, &[])) {
             let truth = violation(&assumption, value);
             prop_assert!(truth <= loose && truth <= tight, "{truth:?} is above {loose} or {tight}");

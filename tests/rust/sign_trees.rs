@@ -181,7 +181,7 @@ fn a_tree_excludes_what_does_not_happen_and_nothing_that_does() {
         };
         for (share, happens) in [(0.99, true), (1.01, false)] {
             assumption.constant = -share * largest;
-            let (bound, found) = contractor.multipliers_of_violation(&bounds, &assumption, 10, || false);
+            let (bound, found) = contractor.bound_violation(&bounds, &assumption, 10, || false);
             let excluded = contractor.split_signs(&bounds, &assumption, &found, BUDGET, || false);
             prop_assert_eq!(excluded, !happens, "{} of {}", share, largest);
             seen.set(seen.get() + usize::from(excluded && !assumption.contradicted_by(-bound)));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
@@ -185,18 +186,16 @@ def _claims(difference: Seen) -> list[RenderableType]:
         return [Text("nothing: the outputs are not finite at all of the points")]
     rows = [("distance", f"nothing: {_why_none(difference)}")]
     if claims.eps is not None:
-        first = "" if claims.first_eps is None else f" ({claims.first_eps:g} was not, in that time)"
-        rows = [("distance", f"eps = {claims.eps:g}{_tried(claims.eps_proved)}{first}{_twice(difference)}")]
+        tried = _tried(claims.eps_proved) + _not_before(claims.first_eps)
+        rows = [("distance", f"eps = {claims.eps:g}{tried}{_twice(difference)}")]
     if claims.confidence is not None:
-        sure, covered = share(claims.confidence), share(seen.share_above(claims.confidence))
-        first = "" if claims.first_confidence is None else f" ({share(claims.first_confidence)} was not, in that time)"
-        said = f"where the reference is {sure} sure or more{_tried(claims.confidence_proved)}{first}"
-        rows.append(("same class", f"{said}; {covered} of the points"))
+        where = f"where the reference is {share(claims.confidence)} sure or more"
+        tried = _tried(claims.confidence_proved) + _not_before(claims.first_confidence, share)
+        rows.append(("same class", f"{where}{tried}; {share(seen.share_above(claims.confidence))} of the points"))
     elif claims.margin is not None:
-        leads, covered = f"{claims.margin:g}", share(seen.share_leading(claims.margin))
-        first = "" if claims.first_margin is None else f" ({claims.first_margin:g} was not, in that time)"
-        said = f"where the best score of the reference leads by {leads} or more{_tried(claims.margin_proved)}{first}"
-        rows.append(("same class", f"{said}; {covered} of the points"))
+        where = f"where the best score of the reference leads by {claims.margin:g} or more"
+        tried = _tried(claims.margin_proved) + _not_before(claims.first_margin)
+        rows.append(("same class", f"{where}{tried}; {share(seen.share_leading(claims.margin))} of the points"))
     elif difference.decides and difference.pair.outputs > 1:
         rows.append(("same class", "at no confidence and no margin that the reference has at these points"))
     if claims.floor is not None:
@@ -216,6 +215,11 @@ def _why_none(difference: Seen) -> str:
 
 def _tried(proved: bool) -> str:
     return ": proved on all of the region, in a moment" if proved else ": not proved in a moment; it may take longer"
+
+
+def _not_before(first: float | None, shown: Callable[[float], str] = "{:g}".format) -> str:
+    """What was tried before it, and not proved."""
+    return "" if first is None else f" ({shown(first)} was not, in that time)"
 
 
 def _twice(difference: Seen) -> str:

@@ -100,6 +100,12 @@ def _as_channels(computed: Array, count: int, rows: int) -> _Channels:
     return _Channels(units, np.where(usable, sizes, 0.0), rows // count)
 
 
+def _regrouped(channels: _Channels, count: int) -> _Channels:
+    """The same rows as so many channels."""
+    rows = len(channels.sizes) * channels.positions
+    return _as_channels(channels.units * channels.sizes[:, None], count, rows)
+
+
 def _of_one_size(x: _Channels, y: _Channels) -> tuple[_Channels, _Channels] | None:
     """Both with as many positions; fewer channels of as many rows, where one is written by rows."""
     if x.positions == y.positions:
@@ -107,8 +113,7 @@ def _of_one_size(x: _Channels, y: _Channels) -> tuple[_Channels, _Channels] | No
     rows, count = len(x.sizes) * x.positions, gcd(len(x.sizes), len(y.sizes))
     if rows != len(y.sizes) * y.positions:
         return None
-    first, second = (_as_channels(one.units * one.sizes[:, None], count, rows) for one in (x, y))
-    return first, second
+    return _regrouped(x, count), _regrouped(y, count)
 
 
 def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
@@ -214,7 +219,7 @@ def _rows_in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
     rows = len(x.sizes) * x.positions
     if rows != len(y.sizes) * y.positions or not 1 < rows <= MOST:
         return
-    first, second = (_as_channels(one.units * one.sizes[:, None], rows, rows) for one in (x, y))
+    first, second = _regrouped(x, rows), _regrouped(y, rows)
     sizes = [np.sort(one.sizes) for one in (first, second)]
     if (np.abs(sizes[0] - sizes[1]) > np.sqrt(_SAME) * sizes[0]).any():  # cheap, and most pairs differ in it
         return

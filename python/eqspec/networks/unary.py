@@ -236,11 +236,15 @@ def _collect(node: Origin, base: Affine, constants: list[Enclosure], seen: set[i
     return True
 
 
+def _jumps(node: Origin, base: Affine) -> bool:
+    """Whether a jump stands between a value and what its operators were applied to."""
+    return any(kind in JUMPING for kind, _, _ in _between(node, base, set()))
+
+
 def _known(node: Origin, base: Affine, numbers: dict[int, Interval | None]) -> Known | None:
     try:
         found = _expression(node, base, numbers, {})
-        jumps = any(kind in JUMPING for kind, _, _ in _between(node, base, set()))
-        if jumps and isinstance(found, Lines) and not found.knots:
+        if isinstance(found, Lines) and not found.knots and _jumps(node, base):
             return Known(_STRAIGHT, point(found.slopes[0]), point(found.at_zero), point(1), point(0))
         return None if isinstance(found, Stepped) else recognise(found)
     except (TooComplexError, ZeroDivisionError):

@@ -80,22 +80,11 @@ impl Contractor<'_> {
     }
 
     /// An upper bound of the violation where the guard holds and the neurons are within these bounds, by so many steps
-    /// of the multipliers. It ends early once there is no violation.
+    /// of the multipliers; and the multipliers that gave it. It ends early once there is no violation.
     ///
     /// There are two starts, of which the better one counts: all by the difference, and all by the two networks side by
     /// side. Links are shares of the coefficient of D, which differs from step to step by orders of magnitude.
     pub fn bound_violation(
-        &mut self,
-        bounds: &IntermediateBounds,
-        assumption: &Assumption,
-        steps: i32,
-        stop: impl Fn() -> bool,
-    ) -> f64 {
-        self.multipliers_of_violation(bounds, assumption, steps, stop).0
-    }
-
-    /// The same, with the multipliers that gave the bound.
-    pub fn multipliers_of_violation(
         &mut self,
         bounds: &IntermediateBounds,
         assumption: &Assumption,

@@ -133,7 +133,7 @@ def test_differences_are_those_of_slopes_on_the_interval(function: Logistic, sig
             assert not decided(pair, ends, at_most(sign, -sign, max(apart) - TINY), records)
 
 
-def smooth_files(folder: Path, kinds: Sequence[str], noise: float, last: str | None = None) -> list[Any]:
+def smooth_files(folder: Path, kinds: Sequence[str], noise: float) -> list[Any]:
     """Two files of 3-5-4-3 with the same weights but for noise."""
     rng, protos = np.random.default_rng(3), []
     sizes = (3, 5, 4, 3)
@@ -145,8 +145,6 @@ def smooth_files(folder: Path, kinds: Sequence[str], noise: float, last: str | N
             made.then("Gemm", moved, b.astype(np.float32), transB=1)
             if number < len(kinds):
                 made.then(kinds[number])
-        if last:
-            made.then(last)
         protos.append(made.proto(3))
     return files(folder, *protos)
 
@@ -172,10 +170,10 @@ def test_networks_of_files_are_accepted(kinds: tuple[str, str], claim: Property,
     assert audit(made.path, tmp_path).verdict == "equivalent"
     assert check(made.path, tmp_path, seconds=60).refused is None
     steps, inputs = in_file(made.path, tmp_path)
-    text, grain = canonical(steps[0], steps[1], inputs).text, canonical(steps[0], steps[1], inputs).grain
-    words = text.split()
+    canon = canonical(steps[0], steps[1], inputs)
+    words = canon.text.split()
     at = next(n for n, word in enumerate(words) if word == "sigmoid")
     for place in (at + 1, at + 2, at + 3):
         other = [*words[:place], str(int(words[place]) + 1), *words[place + 1 :]]
         with pytest.raises(Refused, match="not what the network files say"):
-            validate(" ".join(other), grain, steps)
+            validate(" ".join(other), canon.grain, steps)

@@ -85,6 +85,14 @@ def test_an_output_that_is_a_list_is_refused_as_one(tensors: list[str], tmp_path
     assert read_network(tmp_path / "net.onnx", output="z").output_size == 2
 
 
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    content = model(sparse(pairs=False)).SerializeToString()
+    named = numpy_helper.from_array(WEIGHT[WEIGHT != 0], "w").SerializeToString()
+    (tmp_path / "net.onnx").write_bytes(content.replace(named, named.replace(b"B\x01w", b"B\x01\xff")))
+    with pytest.raises(NetworkError, match="is not UTF-8"):
+        read_network(tmp_path / "net.onnx")
+
+
 def test_many_that_are_large_only_together_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
     proto = model(sparse(pairs=False))
     for number in range(200):

@@ -102,10 +102,11 @@ def run(
     if two_classes:
         program.said.append("its one output p, a Sigmoid, is read as two classes: 1 - p and p")
     values: dict[str, Any] = _given(program, value, graph, tensors, needed(graph, result), ends)
+    makers = {made: node for node in graph.node for made in node.output}
     for node in _making(graph, scores, result, set_aside):
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
-        again = node.op_type == "Cast" and _type(graph, node.input[0]) == attributes["to"] and not program.kind.rounds
+        again = node.op_type == "Cast" and _type(makers, node.input[0]) == attributes["to"] and not program.kind.rounds
         made = operands if again else _results(program, node, opset, operands, attributes, stored)
         values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
     if ends is not None and ends.output is not None:
@@ -283,9 +284,8 @@ def _composed(
     return None
 
 
-def _type(graph: onnx.GraphProto, name: str) -> int:
+def _type(makers: Mapping[str, onnx.NodeProto], name: str) -> int:
     """To which type some constants were cast before, which arithmetic keeps; 0 where that is not seen."""
-    makers = {made: node for node in graph.node for made in node.output}
     while (node := makers.get(name)) is not None and node.op_type in ("Add", "Div", "Mul", "Sqrt", "Sub"):
         name = node.input[-1]
     return next((a.i for a in node.attribute if a.name == "to"), 0) if node is not None else 0

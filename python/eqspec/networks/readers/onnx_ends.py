@@ -30,10 +30,11 @@ _HANDS_ON = frozenset({
     "Shape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze",
 })  # fmt: skip
 """Operators that hand on their input unchanged."""
-CHOOSE = (
-    "say which one is meant: 'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
+_BY_NAME = (
+    "'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
     'line, output="NAME" in Python; the others are left alone'
 )
+CHOOSE = f"say which one is meant: {_BY_NAME}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ def _refuse_list(path: str, name: str, made: NodeProto | None) -> NoReturn:
     inside = [] if made is None or made.op_type != "SequenceConstruct" else [repr(one) for one in made.input[:6]]
     known = f", for instance {' or '.join(inside)}" if inside else ""
     message = f"output {name!r} is no tensor but a list of them, or a dictionary"
-    raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {CHOOSE.partition(': ')[2]}")
+    raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {_BY_NAME}")
 
 
 _LABELS = {"ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "TopK": 1}

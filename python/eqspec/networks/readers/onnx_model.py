@@ -14,7 +14,6 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks import sparse_constants
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import EXPANDED, UnexpandedError, expanded
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -26,6 +25,7 @@ from eqspec.networks.readers import (
     onnx_functions,
     onnx_names,
     onnx_refused,
+    sparse_constants,
 )
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 

@@ -104,8 +104,7 @@ pub fn bound_violations(
             break;
         }
         let Some(assumption) = context.violation(o) else { continue };
-        let (bound, multipliers) =
-            contractor.multipliers_of_violation(bounds, &assumption, POLICY.backward.steps, stop);
+        let (bound, multipliers) = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
         let mut excluded = assumption.contradicted_by(-bound);
         if signs && !excluded {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from onnx import GraphProto, SparseTensorProto, TensorProto, numpy_helper
 
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
+from eqspec.networks.readers.onnx_names import MODEL_FIX
 
 MOST = 10_000_000
 """The most entries that are written out, of all sparse initialisers of a file together."""
@@ -33,13 +34,15 @@ def write_out(graph: GraphProto) -> None:
 
 
 def dense(sparse: SparseTensorProto) -> TensorProto:
-    """The tensor, with the name of its numbers. Raises UnreadableError where it is none, or is too large."""
+    """The tensor, with the name of its numbers. Raises UnreadableError where it is none."""
     name, shape = sparse.values.name, tuple(sparse.dims)
+    if not isinstance(name, str):
+        raise UnreadableError(f"the name {name!r} is not UTF-8", MODEL_FIX)
     what = f"the sparse constant {name!r}" if name else "a sparse constant"
     if any(tensor.data_location == TensorProto.EXTERNAL for tensor in (sparse.values, sparse.indices)):
         raise UnreadableError(f"{what} lies outside of the file", _FIX)
-    if not all(size >= 0 for size in shape) or prod(shape) > MOST:
-        raise UnreadableError(f"{what} has shape {shape}; up to {MOST} entries are written out", _FIX)
+    if any(size < 0 for size in shape):
+        raise UnreadableError(f"{what} has shape {shape}", _FIX)
     for tensor in (sparse.values, sparse.indices):
         decode(tensor, ExternalData(Path()))  # refuses what can be read in two ways
     numbers, places = numpy_helper.to_array(sparse.values), numpy_helper.to_array(sparse.indices)
