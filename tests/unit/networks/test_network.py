@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -132,3 +133,16 @@ def test_layers_that_do_not_fit_are_refused(layers: tuple[AffineLayer, ...], wor
     with pytest.raises(NetworkError, match=words) as caught:
         network(*layers)
     assert caught.value.fix
+
+
+def test_nobody_writes_to_a_network() -> None:
+    net = network(layer(3, 2, error=1e-9), layer(2, 3, 1))
+    again = network(*(replace(affine) for affine in net.layers))
+    for one in (net, again, net.with_layers(net.layers[:1])):
+        arrays = [
+            (s.bias, s.bias_error, t.tile.index, t.tile.weight, t.tile.weight_error) for s in one.steps for t in s.terms
+        ]
+        arrays += [(affine.weight, affine.bias, affine.weight_error, affine.bias_error) for affine in one.layers]
+        for array in (array for some in arrays for array in some if array is not None):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
