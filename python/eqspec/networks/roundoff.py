@@ -228,6 +228,12 @@ class Roundoff:
             found = self._exactly.after(call, results)
             if found is not None:
                 return found
+        if kind == "Exp" and self.unit:
+            # Its result may leave the range where its argument is far inside. (Of a sigmoid that is written out that
+            # does no harm: the reciprocal of an infinity is 0.)
+            for value in results:
+                if isinstance(value, Affine):
+                    self.computed(value, 0, rounds=False)
         if kind in ("LeakyRelu", "PRelu", "HardSigmoid"):
             self._most = max(self._most, _IN_FUNCTIONS)
         if kind in QUANTISERS and not any(isinstance(v, Levels) for v in results):
