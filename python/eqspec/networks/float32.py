@@ -104,9 +104,12 @@ def overflow(network: Network, inputs: Array, given: Array, box: Interval | None
             largest = grown[-1] if network.is_chain else sum(grown)
             if not largest <= LARGEST:
                 return f"layer {number} of {network.source} may compute numbers of about {largest:.1e}"
-            ranges[number] = behind(step.function, before(step, ranges))
-            if not np.isfinite(sizes(ranges[number])).all():
-                return f"what layer {number} of {network.source} gives has no known bound"
+            summed = before(step, ranges)
+            ranges[number] = behind(step.function, summed)
+            # of a norm squares are summed up, and an exponential may leave the range where its argument is far inside
+            values = np.concatenate([sizes(summed), sizes(ranges[number])])
+            if not (values <= LARGEST).all():
+                return f"layer {number} of {network.source} may compute numbers of about {values.max():.1e}"
             if number + 1 < len(network.steps):
                 grown.append(_largest(intermediates[number + 1], sizes(ranges[number])))
     return None

@@ -25,7 +25,8 @@ float32 holds however they are added up round nothing (`exact_floats`): what the
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
 the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
-up, so that a caller with bounds of the inputs can exclude it.
+up, so that a caller with bounds of the inputs can exclude it (`float32.overflow`, which also looks at what stands
+before and behind functions).
 """
 
 from __future__ import annotations
@@ -228,12 +229,6 @@ class Roundoff:
             found = self._exactly.after(call, results)
             if found is not None:
                 return found
-        if kind == "Exp" and self.unit:
-            # Its result may leave the range where its argument is far inside. (Of a sigmoid that is written out that
-            # does no harm: the reciprocal of an infinity is 0.)
-            for value in results:
-                if isinstance(value, Affine):
-                    self.computed(value, 0, rounds=False)
         if kind in ("LeakyRelu", "PRelu", "HardSigmoid"):
             self._most = max(self._most, _IN_FUNCTIONS)
         if kind in QUANTISERS and not any(isinstance(v, Levels) for v in results):

@@ -81,10 +81,20 @@ ROOT = [node("Mul", ["x", "x"], "q"), node("Add", ["q", "one"], "a"), node("Sqrt
         (SIGMOID, -100.0, 80.0, False),  # the reciprocal of an infinity is 0, as it should be
         (ROOT, -2.0, 3.0, False),
         (ROOT, -2e20, 3e20, True),
+        ([node("Exp", ["x"], "e"), node("Mul", ["e", "small"], "y")], -1.0, 95.0, True),
+        ([node("Exp", ["x"], "e"), node("Mul", ["e", "small"], "y")], -1.0, 80.0, False),
+        ([node("ReduceL2", ["x"], "y", axes=[1])], -2e20, 3e20, True),
+        ([node("ReduceL2", ["x"], "y", axes=[1])], -2e17, 3e17, False),
+        (
+            [node("MatMul", ["x", "w"], "s"), node("Softmax", ["s"], "p"), node("Mul", ["p", "two"], "y")],
+            -900.0,
+            900.0,
+            False,
+        ),
     ],
 )
 def test_what_leaves_float32_is_found(nodes: list[Any], low: float, high: float, beyond: bool, tmp_path: Path) -> None:
-    constants = {"one": numbers(1.0), "two": numbers(2.0)}
+    constants = {"one": numbers(1.0), "two": numbers(2.0), "small": numbers(1e-30), "w": np.eye(3, dtype=np.float32)}
     used = {name: array for name, array in constants.items() if any(name in n.input for n in nodes)}
     path = save(tmp_path, model(nodes, used, (1, 3), opset=13))
     box = np.full(3, low), np.full(3, high)
