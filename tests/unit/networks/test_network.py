@@ -139,10 +139,11 @@ def test_nobody_writes_to_a_network() -> None:
     net = network(layer(3, 2, error=1e-9), layer(2, 3, 1))
     again = network(*(replace(affine) for affine in net.layers))
     for one in (net, again, net.with_layers(net.layers[:1])):
-        arrays = [
-            (s.bias, s.bias_error, t.tile.index, t.tile.weight, t.tile.weight_error) for s in one.steps for t in s.terms
-        ]
-        arrays += [(affine.weight, affine.bias, affine.weight_error, affine.bias_error) for affine in one.layers]
-        for array in (array for some in arrays for array in some if array is not None):
-            with pytest.raises(ValueError, match="read-only"):
-                array[...] = 0
+        arrays: list[Any] = [array for step in one.steps for array in (step.bias, step.bias_error)]
+        tiles = [term.tile for step in one.steps for term in step.terms]
+        arrays += [array for tile in tiles for array in (tile.index, tile.weight, tile.weight_error)]
+        arrays += [array for a in one.layers for array in (a.weight, a.bias, a.weight_error, a.bias_error)]
+        for array in arrays:
+            if array is not None:
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0
