@@ -14,18 +14,17 @@ import numpy as np
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
 from eqspec.networks import products
-from eqspec.networks.curve_definitions import DEFINITIONS
-from eqspec.networks.curves import Curve, Curves, Pieces
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import LargestIntermediate, Network
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.program import Function, Tile
+from eqspec.networks.program import INPUTS
 from eqspec.networks.readers import network_file as reading
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.steps import Steps, steps_of
 from eqspec.networks.roundoff import LARGEST, Roundoff
 from eqspec.networks.units import Reading
+from eqspec.networks.value_ranges import Interval, before, behind, sizes, symmetric
 
 
 def in_float32(network: Network) -> Network:
@@ -91,67 +90,31 @@ def _evaluate(network: Network, roundoff: Roundoff) -> tuple[Steps, Roundoff]:
     return steps_of(inputs, value), roundoff
 
 
-def overflow(network: Network, inputs: Array, given: Array) -> str | None:
+def overflow(network: Network, inputs: Array, given: Array, box: Interval | None = None) -> str | None:
     """Where a float32 runtime might leave its range, None if it cannot.
 
     `inputs` (I,) bounds |x| for the steps as they are, `given` (I,) what the file itself is given: another number
-    where a normalisation was put in front.
+    where a normalisation was put in front. `box` are the ends of x, where they are known.
     """
     intermediates = network.largest_intermediates
-    sizes, grown = [inputs], [_largest(intermediates[0], given)]
+    ranges, grown = {INPUTS: symmetric(inputs) if box is None else box}, [_largest(intermediates[0], given)]
     for number, step in enumerate(network.steps):
         with np.errstate(all="ignore"):
             # a value in the graph has parts over some of the units so far; what this step reads is a part of it
             largest = grown[-1] if network.is_chain else sum(grown)
             if not largest <= LARGEST:
                 return f"layer {number} of {network.source} may compute numbers of about {largest:.1e}"
-            size = np.abs(step.bias) if step.bias_error is None else np.abs(step.bias) + step.bias_error
-            for term in step.terms:
-                size = size + _absolute(term.tile).apply(sizes[term.source + 1][:, None])[:, 0]
-            sizes.append(_bent(step.function, size * 1.001))
+            summed = before(step, ranges)
+            ranges[number] = behind(step.function, summed)
+            # of a norm squares are summed up, and an exponential may leave the range where its argument is far inside
+            values = np.concatenate([sizes(summed), sizes(ranges[number])])
+            if not (values <= LARGEST).all():
+                return f"layer {number} of {network.source} may compute numbers of about {values.max():.1e}"
             if number + 1 < len(network.steps):
-                grown.append(_largest(intermediates[number + 1], sizes[-1]))
+                grown.append(_largest(intermediates[number + 1], sizes(ranges[number])))
     return None
-
-
-def _bent(function: Function, sizes: Array) -> Array:
-    """How large what functions give gets."""
-    if not isinstance(function, Curves):
-        return sizes
-    made = np.array(sizes)
-    for curve, rows in function.groups(len(sizes)):
-        if curve.name == "pieces":
-            parts = Pieces.of(curve.parameters)
-            at_zero = abs(float(DEFINITIONS["pieces"].value(np.zeros(1), curve.parameters)[0]))
-            made[rows] = (max(map(abs, parts.slopes)) * sizes[rows] + at_zero) * 1.001
-        elif curve.name == "quantiser":
-            _, _, low, high, unit, base, *_ = curve.parameters
-            made[rows] = unit * max(abs(low - base), abs(high - base)) * 1.001
-        else:
-            made[rows] = _largest_value(curve, sizes[rows]) * 1.001
-    return made
-
-
-def _largest_value(curve: Curve, sizes: Array) -> Array:
-    """At most |f(x)| for |x| up to these sizes."""
-    match curve.name:
-        case "exp":
-            return np.exp(sizes)
-        case "square":
-            return np.asarray(sizes * sizes)
-        case "power":
-            return np.asarray(np.power(np.maximum(1.0, sizes), curve.parameters[0]))
-        case "elu" | "celu" | "selu":
-            return np.asarray((sizes + abs(curve.parameters[0])) * max(1.0, *map(abs, curve.parameters[1:]), 1.0))
-        case _:
-            return np.asarray(sizes + 1.0)
 
 
 def _largest(intermediate: LargestIntermediate, sizes: Array) -> float:
     with np.errstate(all="ignore"):
         return float(intermediate.coefficients @ np.maximum(sizes, 1.0) + intermediate.constant)
-
-
-def _absolute(tile: Tile) -> Tile:
-    weight = np.abs(tile.weight)
-    return Tile(tile.index, weight if tile.weight_error is None else weight + tile.weight_error)

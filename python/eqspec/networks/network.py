@@ -190,6 +190,8 @@ class Network:
 
     def _seen_as(self, layers: Sequence[AffineLayer]) -> Self:
         """Itself, with the layers that it was made of as its view of a chain."""
+        for layer in layers:
+            _fix(layer.weight, layer.bias, layer.weight_error, layer.bias_error)
         self.__dict__["layers"] = tuple(layers)
         return self
 
@@ -205,6 +207,10 @@ class Network:
         require_ieee()
         for message, fix in problems(self.steps, self.input_size):
             raise NetworkError(self.source, message, fix=fix)
+        for step in self.steps:
+            _fix(step.bias, step.bias_error)
+            for term in step.terms:
+                _fix(term.tile.index, term.tile.weight, term.tile.weight_error)
 
     @cached_property
     def is_chain(self) -> bool:
@@ -291,6 +297,13 @@ class Network:
     @cached_property
     def _integer_steps(self) -> list[IntegerStep]:
         return [IntegerStep(step) for step in self.steps]
+
+
+def _fix(*arrays: NDArray[Any] | None) -> None:
+    """Let nobody write to these: digests, exact numbers and pairs for the core are made of them once, and kept."""
+    for array in arrays:
+        if array is not None:
+            array.flags.writeable = False
 
 
 def _chain(layers: Sequence[AffineLayer], source: str) -> tuple[tuple[Step, ...], int]:

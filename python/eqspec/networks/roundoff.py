@@ -25,7 +25,8 @@ float32 holds however they are added up round nothing (`exact_floats`): what the
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
 the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
-up, so that a caller with bounds of the inputs can exclude it.
+up, so that a caller with bounds of the inputs can exclude it (`float32.overflow`, which also looks at what stands
+before and behind functions).
 """
 
 from __future__ import annotations

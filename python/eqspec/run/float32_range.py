@@ -22,6 +22,6 @@ def refuse_overflow(task: Task) -> None:
         (task.reference, task.reference_takes_raw),
         (task.candidate, task.candidate_takes_raw),
     ):
-        where = overflow(network, inputs, raw if takes_raw else inputs)
+        where = overflow(network, inputs, raw if takes_raw else inputs, (task.lower, task.upper))
         if where is not None:
             raise InputError(f"float32 might overflow: {where}; narrow the region, or leave 'arithmetic float32' out")

@@ -13,9 +13,12 @@ import onnx
 import pytest
 
 import eqspec
+from eqspec.api.certifying import certifying
 from eqspec.audit import Refused, audit
 from eqspec.certificates.certifier import ABANDONED
+from eqspec.errors import InputError
 from eqspec.property import Epsilon, Top1
+from eqspec.run.options import Options
 from unit.networks.models import model, node
 
 SPEC = """eqspec 1
@@ -116,3 +119,9 @@ def test_a_spec_whose_networks_are_models(tmp_path: Path) -> None:
     (result,) = report.results
     assert result.certificate is not None
     assert audit(Path(result.certificate)).verdict == "equivalent"
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b", b"folder", 3, ["folder"]])
+def test_what_is_no_folder_is_refused(folder: Any) -> None:
+    with pytest.raises(InputError, match="certify = "), certifying(Options(), folder):
+        pass

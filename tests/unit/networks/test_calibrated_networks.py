@@ -152,7 +152,7 @@ def test_runtimes_differ_only_at_thresholds(tmp_path: Path, scale: float) -> Non
     assert (np.abs(levels - expected) < 1.5).all()
 
 
-@pytest.mark.parametrize("layer", ["Gemm", "Conv", "MatMul"])
+@pytest.mark.parametrize("layer", ["Gemm", "Conv", "MatMul", "MatMul and Add"])
 @pytest.mark.parametrize("between", ["", "Relu"])
 def test_weights_that_onnxruntime_quantises_by_itself(tmp_path: Path, layer: str, between: str) -> None:
     """A default session answers something else there: said in a note, which the file itself agrees with."""
@@ -160,10 +160,16 @@ def test_weights_that_onnxruntime_quantises_by_itself(tmp_path: Path, layer: str
     shape = [1, 6, 1, 1] if layer == "Conv" else [1, 6]
     weight = rng.normal(size=(4, 6, 1, 1) if layer == "Conv" else (6, 4)).astype(np.float32)
     constants = {"s": np.float32(0.05), "z": np.uint8(128), "t": np.float32(0.1), "w": weight}
+    if layer == "MatMul and Add":
+        constants["c"] = rng.normal(size=4).astype(np.float32)
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], "q"),
         node("DequantizeLinear", ["q", "s", "z"], "d"),
-        node(layer, ["d", "w"], "m"),
+        *(
+            [node(layer, ["d", "w"], "m")]
+            if layer != "MatMul and Add"
+            else [node("MatMul", ["d", "w"], "p"), node("Add", ["p", "c"], "m")]
+        ),
         *([node(between, ["m"], "r")] if between else []),
         node("QuantizeLinear", ["r" if between else "m", "t", "z"], "e"),
         node("DequantizeLinear", ["e", "t", "z"], "y"),

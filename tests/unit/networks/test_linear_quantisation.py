@@ -311,6 +311,14 @@ def test_a_bend_in_front_is_no_function_of_its_own(tmp_path: Path) -> None:
         assert (len(network.steps), network.neurons) == (2, 160)
 
 
+@pytest.mark.parametrize("ends", [(1 / 3, -1.0), (7.0, -50.0), (0.75, 0.75)])
+def test_ends_that_cross_in_front_are_the_upper_one(tmp_path: Path, ends: tuple[float, float]) -> None:
+    nodes = [node("Clip", ["x", "low", "high"], "r"), *both(0)]
+    nodes[1].input[0] = "r"
+    constants = {"s": np.float32(0.25), "z": np.int8(3), "low": np.float32(ends[0]), "high": np.float32(ends[1])}
+    agrees(tmp_path, build(nodes, constants, [1, 160]), [np.arange(-80, 80, dtype=np.float32)[None] / 8])
+
+
 def arguments(*names: str) -> list[str]:
     """Every tensor with its scale and zero point."""
     return [f"{part}{name}" for name in names for part in ("", "s", "z")]

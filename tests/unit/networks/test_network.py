@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -132,3 +133,17 @@ def test_layers_that_do_not_fit_are_refused(layers: tuple[AffineLayer, ...], wor
     with pytest.raises(NetworkError, match=words) as caught:
         network(*layers)
     assert caught.value.fix
+
+
+def test_nobody_writes_to_a_network() -> None:
+    net = network(layer(3, 2, error=1e-9), layer(2, 3, 1))
+    again = network(*(replace(affine) for affine in net.layers))
+    for one in (net, again, net.with_layers(net.layers[:1])):
+        arrays: list[Any] = [array for step in one.steps for array in (step.bias, step.bias_error)]
+        tiles = [term.tile for step in one.steps for term in step.terms]
+        arrays += [array for tile in tiles for array in (tile.index, tile.weight, tile.weight_error)]
+        arrays += [array for a in one.layers for array in (a.weight, a.bias, a.weight_error, a.bias_error)]
+        for array in arrays:
+            if array is not None:
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0

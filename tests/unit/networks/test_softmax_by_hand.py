@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from onnx import NodeProto
 
+from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network, softened
+from eqspec.networks.float32 import in_float32
 from unit.networks.function_cases import weights
 from unit.networks.models import model, node, run_onnxruntime, save
 
@@ -56,6 +58,19 @@ def test_shares(largest: str | None, summed: str, opset: int, tmp_path: Path) ->
     inner = read(tmp_path, shares(largest=largest, summed=summed), inside=True, opset=opset)
     curves = {curve.name for step in inner.steps if not isinstance(step.function, str) for curve in step.function.kinds}
     assert not curves & {"exp", "reciprocal", "square"}
+
+
+@pytest.mark.parametrize("largest", ["last", None])
+def test_what_float32_may_not_hold(largest: str | None, tmp_path: Path) -> None:
+    """Of scores of 100 the shares are infinities by infinities where the largest is not taken off."""
+    network = read(tmp_path, shares(largest=largest))
+    if largest:
+        assert in_float32(network).stripped == "softmax"
+        return
+    point = np.full((1, 4), 1e4, np.float32) * np.sign(CONSTANTS["w"][:, 0]).astype(np.float32)
+    assert np.isnan(run_onnxruntime(network.source, point)[0]).any()
+    with pytest.raises(NetworkError, match="without taking off the largest"):
+        in_float32(network)
 
 
 def test_logarithms(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
     e^z / sum e^z = softmax(x),     z - ln(sum e^z) = log_softmax(x),
 
 where z is x, or x less its largest entry, which changes nothing. Over the real numbers these are the same functions;
-bounds of an exponential, a reciprocal and a product one after the other are far looser. The logarithm of a Softmax is
-left as it is: in float32 it is so far from LogSoftmax where a share is small that files would seem to be misread.
+bounds of an exponential, a reciprocal and a product one after the other are far looser. So they are in float32 where z
+is x less its largest entry; where z is x, powers may be infinite, and such a node is marked (`UNSHIFTED`). The
+logarithm of a Softmax is left as it is: in float32 it is so far from LogSoftmax where a share is small that files would
+seem to be misread.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 from eqspec.networks.expansion.graph_pieces import Pieces, tensor_of
 
 _STANDARD = ("", "ai.onnx")
+UNSHIFTED = "e^x is computed without taking off the largest x, in the file"
+"""The description of a node that is read instead, for whom float32 matters."""
 
 
 def expand(pieces: Pieces) -> None:
@@ -25,7 +29,7 @@ def expand(pieces: Pieces) -> None:
     if pieces.opset < 13:
         return  # Softmax had another meaning, which depends on the rank
     found = _Graph(pieces)
-    known: Mapping[str, Callable[[NodeProto], tuple[str, int, str] | None]] = {
+    known: Mapping[str, Callable[[NodeProto], tuple[str, int, str, bool] | None]] = {
         "Div": found.softmax,
         "Sub": found.log_softmax,
     }
@@ -35,10 +39,11 @@ def expand(pieces: Pieces) -> None:
         seen = None if read is None else read(node)
         if seen is None:
             continue
-        scores, axis, operator = seen
+        scores, axis, operator, shifted = seen
         before, pieces.nodes = pieces.nodes, []
         pieces.add(node, operator, [scores], node.output[0], axis=axis)
         (made,) = pieces.nodes
+        made.doc_string = "" if shifted else UNSHIFTED
         pieces.nodes = before
         pieces.nodes[place] = made
         found.makers[node.output[0]] = made
@@ -55,7 +60,7 @@ class _Graph:
         self._pieces = pieces
         self.makers = {name: node for node in pieces.nodes for name in node.output if name}
 
-    def softmax(self, node: NodeProto) -> tuple[str, int, str] | None:
+    def softmax(self, node: NodeProto) -> tuple[str, int, str, bool] | None:
         """e / sum e."""
         if len(node.input) != 2:
             return None
@@ -64,7 +69,7 @@ class _Graph:
             return None
         return self._scores(summed[0], summed[1], "Softmax")
 
-    def log_softmax(self, node: NodeProto) -> tuple[str, int, str] | None:
+    def log_softmax(self, node: NodeProto) -> tuple[str, int, str, bool] | None:
         """z - ln(sum e^z)."""
         if len(node.input) != 2:
             return None
@@ -77,8 +82,8 @@ class _Graph:
             return None
         return self._scores(summed[0], summed[1], "LogSoftmax")
 
-    def _scores(self, powers: str, axis: int, operator: str) -> tuple[str, int, str] | None:
-        """What the exponentials are of, without a largest entry that is taken off."""
+    def _scores(self, powers: str, axis: int, operator: str) -> tuple[str, int, str, bool] | None:
+        """What the exponentials are of, without a largest entry that is taken off; and whether it is."""
         made = self._made_by(powers, "Exp")
         if made is None:
             return None
@@ -86,8 +91,8 @@ class _Graph:
         if apart is not None and len(apart.input) == 2:
             largest = self._reduced(apart.input[1], "ReduceMax")
             if largest is not None and largest == (self._root(apart.input[0]), axis):
-                return apart.input[0], axis, operator
-        return made.input[0], axis, operator
+                return apart.input[0], axis, operator, True
+        return made.input[0], axis, operator, False
 
     def _summed(self, name: str) -> tuple[str, int] | None:
         return self._reduced(name, "ReduceSum")

@@ -218,13 +218,14 @@ def relative(rounds: float, summed: int = 0) -> float:
 
 
 def ends_of_clip(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
-    """The ends of a Clip, where they are exact numbers; NaN stands for one that is missing."""
+    """The ends of a Clip, where they are exact numbers: twice the upper one where they cross; NaN for a missing one."""
     given = [*attributes] if attributes else []
     for end in operands[1:]:
         if not isinstance(end, Enclosure) or end.error is not None or end.value.size != 1:
             return None
         given.append(float(end.value.reshape(())))
-    return [None if end != end else end for end in [*given, np.nan, np.nan][:2]]
+    low, high = [*given, np.nan, np.nan][:2]
+    return [None if end != end else end for end in (high if low > high else low, high)]
 
 
 def along(parameter: Array, shape: tuple[int, ...], axis: int, block: int = 0) -> Array:

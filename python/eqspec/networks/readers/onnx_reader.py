@@ -27,6 +27,7 @@ from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_floats import ExactFloats
 from eqspec.networks.expansion import GELU_DOMAIN
+from eqspec.networks.expansion.softmax_by_hand import UNSHIFTED
 from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
@@ -123,6 +124,10 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
             message = "runtimes compute it in several ways, of which not all are float32 arithmetic"
             fix = "compare the file with QuantizeLinear and DequantizeLinear (QDQ), or compare it in 'real'"
             raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
+        if node.doc_string == UNSHIFTED:
+            message = "a Softmax is written out without taking off the largest score, whose exponential may be infinite"
+            fix = "export it as Softmax, or compare it in 'real'"
+            raise NetworkError(path, message, node=node.output[0], operator=node.op_type, fix=fix)
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:
