@@ -85,14 +85,18 @@ let layer_of (given : Kernel.layer) reach =
     largest = greater (most rows1) (most rows2) }
 
 (* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
-   adds, for both signs and both networks; and whether something goes through the link, which is 1 or 0. *)
-let slots = 17
+   adds, for both signs and both networks; whether something goes through the link, which is 1 or 0; and the least of f and
+   of -f, of x, of y, and of the difference. *)
+let slots = 23
 let of_x = 0
 let of_y = 4
 let of_d = 8
 let rounded_x = 12
 let rounded_y = 14
 let linked = 16
+let flat_x = 17
+let flat_y = 19
+let flat_d = 21
 
 let known_of (bounds : Kernel.bounds list) =
   let every = Array.of_list bounds in
@@ -146,6 +150,14 @@ let gather layer k p q =
     if q.(i) <> 0.0 && agrees layer k i then (p.(i) <- p.(i) +. q.(i); q.(i) <- 0.0)
   done
 
+(* Whether a difference is lost less by its own lines than by those of both functions, on the average over their intervals:
+   where little of an interval is on one side of a kink and much may be between both networks, it is not. *)
+let link_is_closer (k : known) i =
+  let t = k.table and o = i * slots in
+  let lost o l u = -.(t.(o + 1) +. t.(o + 3)) -. ((t.(o) +. t.(o + 2)) *. 0.5 *. (l +. u)) in
+  lost (o + of_d) k.ld.(i) k.ud.(i)
+  <= lost (o + of_x) k.lx.(i) k.ux.(i) +. lost (o + of_y) k.ly.(i) k.uy.(i)
+
 (* The usual lines of a neuron: those that are highest in the middle, and as much through the link as both networks share
    where both are bent. A line below p f is |p| times the line below f or below -f. *)
 let prepare f h (k : known) i =
@@ -160,9 +172,15 @@ let prepare f h (k : known) i =
   line of_y h 1.0 ly uy; line (of_y + 2) h (-1.0) ly uy;
   let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
   line of_d (difference least most 1.0) 1.0 ld ud; line (of_d + 2) (difference least most (-1.0)) (-1.0) ld ud;
+  set flat_x (lowest f 1.0 0.0 lx ux); set (flat_x + 1) (lowest f (-1.0) 0.0 lx ux);
+  set flat_y (lowest h 1.0 0.0 ly uy); set (flat_y + 1) (lowest h (-1.0) 0.0 ly uy);
+  set flat_d (lowest (difference least most 1.0) 1.0 0.0 ld ud);
+  set (flat_d + 1) (lowest (difference least most (-1.0)) (-1.0) 0.0 ld ud);
   set rounded_x (rounding f 1.0 lx ux); set (rounded_x + 1) (-.rounding f (-1.0) lx ux);
   set rounded_y (rounding h 1.0 ly uy); set (rounded_y + 1) (-.rounding h (-1.0) ly uy);
-  set linked (if alike f h ly uy && ((bent f lx ux && bent h ly uy) || (least = most && most <> 0.0) || f.logistic <> None) then 1.0 else 0.0);
+  let both_bent = bent f lx ux && bent h ly uy in
+  let through = alike f h ly uy && ((both_bent && link_is_closer k i) || (least = most && most <> 0.0) || f.logistic <> None) in
+  set linked (if through then 1.0 else 0.0);
   Bytes.set k.ready i '1'
 
 (* Where the usual lines of a neuron are in the table. *)
@@ -390,6 +408,40 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
   let hints = List.rev !hints and losses = !losses in
   let forced all = lazy (List.map Lazy.force all) in
   { hints = forced hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; unit = !unit; beside = !beside; losses = forced losses }
+
+(* The same with intervals of the next layer in place of lines, and nothing behind it: what p f(x) + q h(y) is at least, and
+   how much goes through the link. *)
+let flat layer (k : known) i p q =
+  let o = table_of layer k i and t = k.table in
+  let through g =
+    rounding_at t (o + flat_x) (p +. g) +. rounding_at t (o + flat_y) (q -. g) +. rounding_at t (o + flat_d) (-.g)
+    +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) p g) +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) q (-.g))
+  in
+  let without = through 0.0 in
+  if p *. q >= 0.0 || not (alike layer.shapes.(i) layer.others.(i) k.ly.(i) k.uy.(i)) then (without, 0.0)
+  else
+    let g = shared p q in
+    let linked = through g in
+    if linked > without then (linked, g) else (without, 0.0)
+
+(* A pull that ends behind the next layer. *)
+let stopped layers knowns inputs at p q =
+  let layer = layers.(at + 1) and k : known = knowns.(at + 1) and unit = 1.0 /. layers.(at).denominator in
+  gather layer k p q;
+  let total = ref 0.0 and largest = ref 0.0 in
+  for i = 0 to Array.length p - 1 do
+    if p.(i) <> 0.0 || q.(i) <> 0.0 then begin
+      total := !total +. fst (flat layer k i p.(i) q.(i));
+      largest := greater !largest (greater (Float.abs p.(i)) (Float.abs q.(i)))
+    end
+  done;
+  let scale = power_of_two_above (!largest /. 0x1p24) and p = Array.copy p and q = Array.copy q in
+  let hint i =
+    { Kernel.link = integer (snd (flat layer k i p.(i) q.(i))); slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero }
+  in
+  let none = Array.make inputs 0.0 and rest = List.init (Array.length layers - at - 2) (fun _ -> (Z.one, [])) in
+  { hints = lazy ((integer scale, List.init (Array.length p) hint) :: rest); at_inputs = (none, none); at_base = none;
+    unit = unit *. scale; beside = unit *. !total; losses = lazy [] }
 
 let by_inputs found = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inputs)
 

@@ -42,10 +42,20 @@ let pulled ?see state sides knowns t i kind least =
   let p = Array.make width 0.0 and q = Array.make width 0.0 in
   Relaxing.add_row (sign *. x *. factor) row1 p;
   Relaxing.add_row (sign *. y *. factor) row2 q;
-  let found = Relaxing.pull ?see state.layers knowns state.inputs t p q in
   let bias = (sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i)))) -. Relaxing.taken_by_errors layer i x y in
-  let bias = bias /. layer.denominator in
-  (factor, found, sign *. ((estimated state sides found /. factor) +. bias))
+  let promised found = sign *. ((estimated state sides found /. factor) +. (bias /. layer.denominator)) in
+  let behind = if t + 1 < Array.length state.layers then Some (Relaxing.stopped state.layers knowns state.inputs t p q) else None in
+  let seen = ref [] in
+  let look = Option.map (fun _ j p q unit -> seen := (j, p, q, unit) :: !seen) see in
+  let found = Relaxing.pull ?see:look state.layers knowns state.inputs t p q in
+  let tell see = List.iter (fun (j, p, q, unit) -> see j p q unit) in
+  match behind with
+  | Some short when short.beside > estimated state sides found ->
+      Option.iter (fun see -> tell see (List.filter (fun (j, _, _, _) -> j = t + 1) !seen)) see;
+      (factor, short, promised short)
+  | _ ->
+      Option.iter (fun see -> tell see (List.rev !seen)) see;
+      (factor, found, promised found)
 
 (* Tell the kernel of it, and note what is known then. *)
 let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
