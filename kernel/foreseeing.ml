@@ -28,11 +28,23 @@ type t = {
   crossed : bool; (* some bounds contradict each other *)
 }
 
-(* By how much bounds of rows exclude an obligation, at most 0 if they do not. *)
+(* By how much bounds of rows exclude an obligation, at most 0 if they do not: those of x, y and d of one row with the limits
+   of it, as they are exchanged where it is assumed. *)
 let room (k : Relaxing.known) (obligation : Kernel.obligation) =
   let of_limit (q : Kernel.limit) =
-    let low, high = Tightening.interval k (Reader.int_of_nat q.neuron_of) q.kind_of and value = Z.to_float q.value_of in
-    if q.at_least then value -. high else low -. value
+    let i = Reader.int_of_nat q.neuron_of and value = Z.to_float q.value_of in
+    let low, high = Tightening.interval k i q.kind_of in
+    let own = if q.at_least then value -. high else low -. value in
+    let with_other (r : Kernel.limit) =
+      let other = Z.to_float r.value_of in
+      if r.neuron_of <> q.neuron_of then neg_infinity
+      else
+        match (q.kind_of, q.at_least, r.kind_of, r.at_least) with
+        | KY, false, KX, true -> other -. value -. k.ud.(i)
+        | KY, true, KX, false -> value -. other +. k.ld.(i)
+        | _ -> neg_infinity
+    in
+    if q.kind_of = KY then List.fold_left (fun most r -> Lines.greater most (with_other r)) own obligation else own
   in
   List.fold_left (fun most q -> Lines.greater most (of_limit q)) neg_infinity obligation
 
