@@ -10,7 +10,9 @@ let goal_of state known (obligation : Kernel.obligation) =
   let fact (q : Kernel.limit) =
     let row = Reader.int_of_nat q.neuron_of in
     let low, high = Tightening.interval known.(0) row q.kind_of in
-    { Ascending.row; kind = q.kind_of; at_least = q.at_least; number = (if q.at_least then low else high) }
+    let limit = Z.to_float q.value_of in  (* which bounds have only where the obligation is assumed *)
+    let number = if q.at_least then Lines.greater low limit else Lines.lesser high limit in
+    { Ascending.row; kind = q.kind_of; at_least = q.at_least; number }
   in
   let sides = box state in
   { Ascending.layers = state.layers; knowns = known; sides; facts = Array.of_list (List.map fact obligation); wish = None;

@@ -28,11 +28,23 @@ type t = {
   crossed : bool; (* some bounds contradict each other *)
 }
 
-(* By how much bounds of rows exclude an obligation, at most 0 if they do not. *)
+(* By how much bounds of rows exclude an obligation, at most 0 if they do not: those of x, y and d of one row with the limits
+   of it, as they are exchanged where it is assumed. *)
 let room (k : Relaxing.known) (obligation : Kernel.obligation) =
   let of_limit (q : Kernel.limit) =
-    let low, high = Tightening.interval k (Reader.int_of_nat q.neuron_of) q.kind_of and value = Z.to_float q.value_of in
-    if q.at_least then value -. high else low -. value
+    let i = Reader.int_of_nat q.neuron_of and value = Z.to_float q.value_of in
+    let low, high = Tightening.interval k i q.kind_of in
+    let own = if q.at_least then value -. high else low -. value in
+    let with_other (r : Kernel.limit) =
+      let other = Z.to_float r.value_of in
+      if r.neuron_of <> q.neuron_of then neg_infinity
+      else
+        match (q.kind_of, q.at_least, r.kind_of, r.at_least) with
+        | KY, false, KX, true -> other -. value -. k.ud.(i)
+        | KY, true, KX, false -> value -. other +. k.ld.(i)
+        | _ -> neg_infinity
+    in
+    if q.kind_of = KY then List.fold_left (fun most r -> Lines.greater most (with_other r)) own obligation else own
   in
   List.fold_left (fun most q -> Lines.greater most (of_limit q)) neg_infinity obligation
 
@@ -67,12 +79,12 @@ let foresee state =
 let kinds = [| Kernel.KX; KY; KD |]
 
 (* Which sides of a bound count: of a neuron that is not bent only those with a kink between what is known and what is
-   foreseen, else those that are tighter. *)
-let sides_of state (known : Relaxing.known) (now : Relaxing.known) t i kind =
+   foreseen, else, and where intervals of the neuron are taken, those that are tighter. *)
+let sides_of ?(taken = false) state (known : Relaxing.known) (now : Relaxing.known) t i kind =
   let low, high = Tightening.interval known i kind and low', high' = Tightening.interval now i kind in
   let layer = state.layers.(t) in
   let bent (f : Lines.shape) =
-    if Lines.bent f low high then (low > low', high < high')
+    if taken || Lines.bent f low high then (low > low', high < high')
     else
       let crossed test = Array.exists (fun (b, s) -> s <> 0.0 && test b) f.kinks in
       (crossed (fun b -> low' < b && b <= low), crossed (fun b -> high <= b && b < high'))
@@ -93,6 +105,7 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
   let count = Array.length state.layers and sides = box state in
   let width t = Array.length state.layers.(t).shapes in
   let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
+  let taken = Array.init count (fun t -> Bytes.make (3 * width t) '0') in
   let pulls = Hashtbl.create 997 in
   (* As foreseen, but for one of x, y and d. *)
   let without = Array.init 3 (fun kind -> Array.mapi (fun t (f : Relaxing.known) ->
@@ -110,7 +123,7 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
   let some = Array.init count (fun t ->
     let m = width t and g = gains.(t) in
     Array.init m (fun i -> g.(i) > 0.0 || g.(m + i) > 0.0 || g.((2 * m) + i) > 0.0)) in
-  let see weight j p q unit =
+  let see weight ends j p q unit =
     let layer = state.layers.(j) and k = known.(j) and into = losses.(j) in
     let m = width j in
     for i = 0 to m - 1 do
@@ -118,12 +131,17 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
       if pi <> 0.0 || qi <> 0.0 then begin
         let x1 = k.lx.(i) and x2 = k.ux.(i) in
         let y1 = x1 -. k.ld.(i) and y2 = x2 -. k.ud.(i) in
-        let both_heights k = Relaxing.height layer k i pi qi x1 y1 +. Relaxing.height layer k i pi qi x2 y2 in
-        let heights = if some.(j).(i) then both_heights k else 0.0 in
+        let in_the_middle k =
+          if ends then fst (Relaxing.flat layer k i pi qi)
+          else 0.5 *. (Relaxing.height layer k i pi qi x1 y1 +. Relaxing.height layer k i pi qi x2 y2)
+        in
+        let height = if some.(j).(i) then in_the_middle k else 0.0 in
         for kind = 0 to 2 do
           let n = (kind * m) + i in
-          if gains.(j).(n) > 0.0 then
-            into.(n) <- into.(n) +. (weight *. unit *. Lines.greater 0.0 (0.5 *. (heights -. both_heights without.(kind).(j))))
+          if gains.(j).(n) > 0.0 then begin
+            let lost = height -. in_the_middle without.(kind).(j) in
+            if lost > 0.0 then (into.(n) <- into.(n) +. (weight *. unit *. lost); if ends then Bytes.set taken.(j) n '1')
+          end
         done
       end
     done
@@ -145,7 +163,7 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
         if !lost > share then begin
           let kind = n / m and i = n mod m in
           let weight = loss /. gains.(t).(n) in
-          List.iter (look weight t i kinds.(kind)) (sides_of state known.(t) now.(t) t i kinds.(kind))
+          List.iter (look weight t i kinds.(kind)) (sides_of ~taken:(Bytes.get taken.(t) n = '1') state known.(t) now.(t) t i kinds.(kind))
         end)
       (List.sort (fun a b -> compare losses.(t).(a) losses.(t).(b)) some)
   done;

@@ -65,13 +65,15 @@ let record state = function
   | Input (i, c) -> Kernel.RInput (state.naturals.(i), c)
   | Neuron (t, i, kind, c) -> Kernel.RCut (state.naturals.(t), state.naturals.(i), kind, Relaxing.integer c)
 
-(* The obligation that is farthest from being refuted decides. *)
-let split state known =
+(* The obligation that is farthest from being refuted decides, of those that bounds of rows do not exclude. *)
+let split state (known : Relaxing.known array) =
   let of_obligation obligation =
     let found, bound = Contracting.raised ~steps state known obligation in
     (bound, (obligation, found))
   in
-  match List.sort (fun (a, _) (b, _) -> compare (a : float) b) (List.map of_obligation (top state).Kernel.open0) with
+  let all = (top state).Kernel.open0 in
+  let left = match List.filter (fun o -> Foreseeing.room known.(0) o <= 0.0) all with [] -> all | some -> some in
+  match List.sort (fun (a, _) (b, _) -> compare (a : float) b) (List.map of_obligation left) with
   | [] -> None
   | (before, (obligation, choices)) :: _ ->
       let _, found = Contracting.combined state known obligation choices in

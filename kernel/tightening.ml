@@ -31,7 +31,8 @@ let factor state t i =
   let largest = most (most 0.0 layer.rows1.(i)) layer.rows2.(i) in
   Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Lines.greater 1.0 largest)))))
 
-(* A quantity of a neuron, pulled in floats: the factor that it has, what is found, and the bound that it promises. *)
+(* A quantity of a neuron, pulled in floats to the inputs, or behind the next layer where that gives more: the factor that
+   it has, what is found, and the bound that it promises. [see] is told first whether it ends there. *)
 let pulled ?see state sides knowns t i kind least =
   let layer = state.layers.(t) in
   let sign = if least then 1.0 else -1.0 in
@@ -42,10 +43,17 @@ let pulled ?see state sides knowns t i kind least =
   let p = Array.make width 0.0 and q = Array.make width 0.0 in
   Relaxing.add_row (sign *. x *. factor) row1 p;
   Relaxing.add_row (sign *. y *. factor) row2 q;
-  let found = Relaxing.pull ?see state.layers knowns state.inputs t p q in
   let bias = (sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i)))) -. Relaxing.taken_by_errors layer i x y in
-  let bias = bias /. layer.denominator in
-  (factor, found, sign *. ((estimated state sides found /. factor) +. bias))
+  let promised found = sign *. ((estimated state sides found /. factor) +. (bias /. layer.denominator)) in
+  let behind = if t + 1 < Array.length state.layers then Some (Relaxing.stopped state.layers knowns state.inputs t p q) else None in
+  let seen = ref [] in
+  let look = Option.map (fun _ j p q unit -> seen := (j, p, q, unit) :: !seen) see in
+  let found = Relaxing.pull ?see:look state.layers knowns state.inputs t p q in
+  let ends, found =
+    match behind with Some short when short.beside > estimated state sides found -> (true, short) | _ -> (false, found)
+  in
+  Option.iter (fun see -> List.iter (fun (j, p, q, unit) -> if not ends || j = t + 1 then see ends j p q unit) (List.rev !seen)) see;
+  (factor, found, promised found)
 
 (* Tell the kernel of it, and note what is known then. *)
 let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
@@ -78,13 +86,15 @@ let is_worth ?(least_gain = least_gain) state (knowns : Relaxing.known array) t 
   gain > 0.0 && (passes || gain > least_gain *. (high -. low))
 
 (* Neurons whose functions are bent where they may be, from layer [first] down to layer 1: [attempt] is asked for the
-   bounds of each that may help, and whether to go on. *)
-let walk state (knowns : Relaxing.known array) first attempt =
+   bounds of each that may help, and whether to go on. Pulls that end behind a layer rest on all neurons of it but those
+   that are constant: [whole] asks for these as well. *)
+let walk ?(whole = false) state (knowns : Relaxing.known array) first attempt =
   for t = first downto 1 do
     Array.iteri
       (fun i f ->
         let k = knowns.(t) in
-        let open_x () = Lines.bent f k.lx.(i) k.ux.(i) and open_y () = Lines.bent state.layers.(t).others.(i) k.ly.(i) k.uy.(i) in
+        let matters (f : Lines.shape) l u = Lines.bent f l u || (whole && f.kinks <> [||] && Lines.slope_right f l <> 0.0) in
+        let open_x () = matters f k.lx.(i) k.ux.(i) and open_y () = matters state.layers.(t).others.(i) k.ly.(i) k.uy.(i) in
         let all kind = attempt t i kind in
         if open_x () || open_y () then begin
           all Kernel.KD true;
@@ -92,7 +102,7 @@ let walk state (knowns : Relaxing.known array) first attempt =
           let pulled_x = open_x () in
           if pulled_x then all KX true;
           if open_x () then all KX false;
-          let loose () = (not pulled_x) || k.ud.(i) -. k.ld.(i) > 0.25 *. (k.uy.(i) -. k.ly.(i)) in
+          let loose () = whole || (not pulled_x) || k.ud.(i) -. k.ld.(i) > 0.25 *. (k.uy.(i) -. k.ly.(i)) in
           if open_y () && loose () then all KY true;
           if open_y () && loose () then all KY false
         end)
@@ -141,6 +151,6 @@ let is_tighter (k : Relaxing.known) i kind least promised =
 
 (* The same in floats alone, from bounds that are changed. *)
 let imagine state sides (knowns : Relaxing.known array) =
-  walk state knowns (Array.length state.layers - 1) (fun t i kind least ->
+  walk ~whole:(few_free state) state knowns (Array.length state.layers - 1) (fun t i kind least ->
       let _, _, promised = pulled state sides knowns t i kind least in
       if is_tighter knowns.(t) i kind least promised then put knowns.(t) i kind least promised)
