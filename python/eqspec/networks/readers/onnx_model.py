@@ -72,7 +72,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         cause = "the file is empty" if empty else "the model has no graph with an output"
         raise foreign_files.refusal(path, content, cause)
     try:
-        sparse_constants.write_out(model.graph)
+        sparse_constants.write_out(model)
     except UnreadableError as error:
         raise NetworkError(path, error.message, fix=error.fix) from error
     onnx_names.check(path, model)
