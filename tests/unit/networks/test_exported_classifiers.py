@@ -297,6 +297,7 @@ def test_what_fills_gaps_is_left_out_and_thresholds_are_steps(tmp_path: Path) ->
     [
         (ml("Normalizer", ["float_input"], ["h"], norm="MAX"), "largest size for others"),
         (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "replaces the number 0"),
+        (ml("Imputer", ["float_input"], ["h"], imputed_value_int64s=[1], replaced_value_int64=7), "replaces integers"),
         (ml("Binarizer", ["float_input"], ["h"], threshold=0.5, other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0], other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0, 2.0]), "1 offsets beside 2 scales"),

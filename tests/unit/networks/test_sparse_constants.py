@@ -55,7 +55,9 @@ def doubled(weight: SparseTensorProto) -> onnx.ModelProto:
     given = helper.make_tensor_value_info("d", TensorProto.FLOAT, None)
     constant = helper.make_node("Constant", [], ["w"], sparse_value=weight)
     branches = [
-        helper.make_graph([helper.make_node("Mul", ["z", "two"], ["d"])], "twice", [], [given], sparse_initializer=[two]),
+        helper.make_graph(
+            [helper.make_node("Mul", ["z", "two"], ["d"])], "twice", [], [given], sparse_initializer=[two]
+        ),
         helper.make_graph(
             [helper.make_node("Constant", [], ["two"], sparse_value=two), helper.make_node("Sub", ["z", "two"], ["d"])],
             "less",

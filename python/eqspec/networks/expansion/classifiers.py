@@ -151,8 +151,9 @@ def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
 
 def imputer(pieces: Pieces, node: NodeProto) -> None:
     """Imputer that replaces NaN or an infinity: no real number is one, so it changes none."""
-    given = attributes(node, ("imputed_value_floats", "replaced_value_float", "replaced_value_int64"))
-    if "imputed_value_floats" not in given:  # the other attribute is of integers, and stands there as a default alone
+    of_integers = ("imputed_value_int64s", "replaced_value_int64")  # the latter stands there as a default as well
+    given = attributes(node, ("imputed_value_floats", "replaced_value_float", *of_integers))
+    if "imputed_value_floats" not in given or len(given.get(of_integers[0], ())):
         raise UnreadableError("it replaces integers", "put it in front of the model, and leave it out of the file")
     counts(node, (1, 1), (1, 1))
     replaced = given.get("replaced_value_float", 0.0)

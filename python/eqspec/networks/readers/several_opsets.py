@@ -38,7 +38,9 @@ def check(network: Network, content: bytes, read: Callable[[bytes], Network], ot
             continue
         if [*steps_content(network.steps)] != [*steps_content(other.steps)] or network.stripped != other.stripped:
             message = f"the model imports several opsets at once, and in opset {version} it is another function"
-            raise NetworkError(network.source, message, fix="export it again with one version of the standard operators")
+            raise NetworkError(
+                network.source, message, fix="export it again with one version of the standard operators"
+            )
 
 
 def _of_version(content: bytes, version: int) -> bytes:
