@@ -44,6 +44,7 @@ _EXPANSIONS = {
 
 
 IN_PLACE: dict[tuple[str, str], Callable[[InPlace], None]] = {
+    ("ai.onnx.ml", "ArrayFeatureExtractor"): classifiers.array_feature_extractor,
     **{
         (domain, name): expand
         for domain in ("", "ai.onnx")

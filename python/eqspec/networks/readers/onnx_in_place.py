@@ -23,7 +23,7 @@ from eqspec.networks.readers.onnx_names import STANDARD
 from eqspec.networks.roundoff import UNKNOWN_FIX
 
 CONTROL = ("If", "Loop", "Scan")
-_COUNTED = ("CenterCropPad", "FusedMatMul")
+_COUNTED = ("ArrayFeatureExtractor", "CenterCropPad", "FusedMatMul")
 """Those that round as the operators that they are written with."""
 
 

@@ -28,7 +28,7 @@ from eqspec.networks.readers import (
     several_opsets,
     sparse_constants,
 )
-from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.readers.onnx_names import name_of
 
 OLDEST_OPSET = 6
 _MOST_STORED = 100_000_000
