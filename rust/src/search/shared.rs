@@ -19,9 +19,10 @@ use super::snapshot::Snapshot;
 use super::solution::{Progress, Reason, Solution, Verdict};
 use super::split::gain::SplitGain;
 use super::statistics::{SearchStatistics, WorkerStatistics};
+use crate::domain::clock::Clock;
 use crate::settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// State common to all workers of one search.
@@ -38,7 +39,7 @@ pub struct Shared {
     /// Whether so many boxes were taken up as are allowed.
     enough: AtomicBool,
     memory: usize,
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
     /// The code of the first reason to stop; 0 before there is one.
     reason: AtomicU8,
     /// Boxes that wait or are being bounded; the search is complete when there is none.
@@ -91,7 +92,7 @@ impl Shared {
             probed: counts.probed,
             memory: settings.memory,
             enough: AtomicBool::new(false),
-            stopped: AtomicBool::new(false),
+            stopped: Arc::default(),
             reason: AtomicU8::new(0),
             outstanding: AtomicU64::new(snapshot.open.len() as u64),
             boxes: AtomicU64::new(counts.boxes),
@@ -137,6 +138,11 @@ impl Shared {
             return true;
         }
         false
+    }
+
+    /// What tells a computation of seconds when to end: the time limit, and that the workers should end.
+    pub fn clock(&self) -> Clock {
+        Clock { deadline: self.deadline, stopped: Some(Arc::clone(&self.stopped)) }
     }
 
     /// Whether no other box is to be taken up. Looks at the clock and at the limit on boxes; the last box that it

@@ -233,7 +233,7 @@ fn propagation(context: &Context<'_>) -> Propagation {
         .with_back_substitution(back_substitution)
         .with_intervals(!context.record.on())
         .with_memory(settings.zonotope_memory)
-        .with_deadline(context.shared.deadline)
+        .with_clock(context.shared.clock())
 }
 
 /// The outputs of the last propagation.
