@@ -42,7 +42,7 @@ _CORNERS, _AXES, _IN_BOX = 16, 16, 16
 _MOST_NUMBERS = 1 << 22
 """The most numbers of the points that are tried at a time."""
 _MOST_PRODUCTS = 1 << 26
-"""The most products that the points of a box may take together: a second or so, where one of them does not take more."""
+"""The most products that the points of a box may take together: a second or so, unless one of them takes more."""
 _PRECISIONS = {
     TensorProto.BFLOAT16: roundoff.BFLOAT16,
     TensorProto.FLOAT16: roundoff.FLOAT16,
