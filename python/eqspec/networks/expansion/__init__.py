@@ -21,6 +21,7 @@ from eqspec.networks.expansion import (
     formulas,
     fused,
     fused_by_shape,
+    fused_for_devices,
     never_chosen,
     softmax_by_hand,
     support_vectors,
@@ -63,9 +64,13 @@ IN_PLACE: dict[tuple[str, str], Callable[[InPlace], None]] = {
         ("com.microsoft", name): expand
         for name, expand in (
             ("Attention", attention.packed_attention),
+            ("BiasSoftmax", fused_for_devices.bias_softmax),
+            ("CDist", fused_for_devices.distances),
             ("EmbedLayerNormalization", fused_by_shape.embed_layer_normalization),
             ("FusedMatMul", fused_by_shape.fused_matmul),
+            ("GroupNorm", fused_for_devices.group_norm),
             ("MultiHeadAttention", attention.multi_head_attention),
+            ("RotaryEmbedding", attention.rotary_embedding_of_onnxruntime),
             ("SimplifiedLayerNormalization", fused_by_shape.simplified_layer_normalization),
             ("SkipLayerNormalization", fused_by_shape.skip_layer_normalization),
             ("SkipSimplifiedLayerNormalization", fused_by_shape.skip_layer_normalization),
