@@ -41,4 +41,5 @@ mod sign_trees;
 mod singles;
 mod smooth;
 mod stopping;
+mod thinnest;
 mod trace;
