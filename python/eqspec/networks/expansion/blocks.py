@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
@@ -46,6 +45,8 @@ _POOLS = ("auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_sha
 @cache
 def block() -> int:
     """How many channels a block has on this processor. UnreadableError where onnxruntime has no blocks."""
+    import onnxruntime  # of a process that reads no such file nothing else here needs it
+
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
         for name, shape in (("x", [1, 4, 1, 1]), ("y", None))
