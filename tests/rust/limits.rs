@@ -94,7 +94,8 @@ fn a_clock_that_is_over_ends_a_product_between_its_parts() {
         .collect();
     let stopped = Arc::new(AtomicBool::new(false));
     let clock = Clock { deadline: None, stopped: Some(Arc::clone(&stopped)) };
-    let mut parts = Parts { clock, most: 1, ..Parts::default() };
+    let mut parts = Parts::default();
+    (parts.clock, parts.most) = (clock, 1);
     let mut gathered = Gathered::default();
     let active = ActiveTile::new(&tile, &rows, &mut gathered);
     let mut out = vec![1.0; M * N];
