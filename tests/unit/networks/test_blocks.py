@@ -94,7 +94,8 @@ def test_blocks_are_read_as_the_plain_model(name: str, tmp_path: Path) -> None:
 
 
 def read_of(model: ModelProto, name: str) -> NodeProto:
-    return next(one for one in model.graph.node if one.op_type == name)
+    found: NodeProto = next(one for one in model.graph.node if one.op_type == name)
+    return found
 
 
 def gives_blocks(model: ModelProto) -> None:
