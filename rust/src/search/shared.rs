@@ -19,7 +19,6 @@ use super::snapshot::Snapshot;
 use super::solution::{Progress, Reason, Solution, Verdict};
 use super::split::gain::SplitGain;
 use super::statistics::{SearchStatistics, WorkerStatistics};
-use crate::domain::clock::Clock;
 use crate::settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -39,7 +38,7 @@ pub struct Shared {
     /// Whether so many boxes were taken up as are allowed.
     enough: AtomicBool,
     memory: usize,
-    stopped: Arc<AtomicBool>,
+    pub(super) stopped: Arc<AtomicBool>,
     /// The code of the first reason to stop; 0 before there is one.
     reason: AtomicU8,
     /// Boxes that wait or are being bounded; the search is complete when there is none.
@@ -138,11 +137,6 @@ impl Shared {
             return true;
         }
         false
-    }
-
-    /// What tells a computation of seconds when to end: the time limit, and that the workers should end.
-    pub fn clock(&self) -> Clock {
-        Clock { deadline: self.deadline, stopped: Some(Arc::clone(&self.stopped)) }
     }
 
     /// Whether no other box is to be taken up. Looks at the clock and at the limit on boxes; the last box that it
