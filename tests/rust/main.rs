@@ -41,5 +41,4 @@ mod sign_trees;
 mod singles;
 mod smooth;
 mod stopping;
-mod thinnest;
 mod trace;
