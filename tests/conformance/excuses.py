@@ -26,7 +26,7 @@ REFUSALS: dict[str, str] = {
     r"no axes, which some runtimes take for all": "onnxruntime squeezes all axes, onnx none",
     r"\d+ outputs, but|nothing computes": "the mask of a Dropout, which no inference needs",
     r"normalis|channels|scale, bias, mean and variance": "channels are on axis 1 of a value with axes",
-    r"a constant that is not a dense tensor": "sparse constants are not read",
+    r"a constant that is not a dense tensor": "constants that are texts are not read",
     r"holds integers|is not a constant of integers": "operators on integers are those that shapes are computed with",
     r"a remainder of integers": "a remainder of integers jumps as they do",
     r"neither sizes nor a number of parts|both sizes and a number": "Split asks for one of the two",

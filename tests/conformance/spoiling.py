@@ -143,11 +143,6 @@ def fewer_numbers_than_sizes(rng: Random, model: ModelProto) -> bool:
     return True
 
 
-def two_opsets(rng: Random, model: ModelProto) -> bool:
-    model.opset_import.append(helper.make_opsetid("ai.onnx", model.opset_import[0].version - 1))
-    return True
-
-
 def no_opset(rng: Random, model: ModelProto) -> bool:
     del model.opset_import[:]
     model.opset_import.append(helper.make_opsetid("com.example", 1))
@@ -221,7 +216,7 @@ SPOILERS: dict[str, Spoiler] = {
         initialiser_twice, constant_named_as_initialiser, unused_node_named_as_initialiser, node_named_as_input,
         node_twice, input_twice, output_twice, sparse_initialiser, attribute_twice, attribute_of_no_meaning,
         attribute_of_another_type, attribute_of_two_types, numbers_in_two_places, more_numbers_than_sizes,
-        fewer_numbers_than_sizes, two_opsets, no_opset, standard_function, operator_of_another_domain, overload,
+        fewer_numbers_than_sizes, no_opset, standard_function, operator_of_another_domain, overload,
         depends_on_itself, input_too_many, output_too_many, number_that_is_none,
     )
 }  # fmt: skip

@@ -104,6 +104,20 @@ def test_roots_are_enclosed(data: st.DataObject, a: NDArray[np.float64]) -> None
         assert high * high >= x
 
 
+@given(arrays((6,), st.floats(-1e6, 1e6)), arrays((6,), st.sampled_from([0.0, 1e-18, 1e-3, 2.0])))
+def test_roots_of_squares_are_enclosed_where_these_may_be_zero(a: NDArray[np.float64], e: NDArray[np.float64]) -> None:
+    """Also where the enclosure of a square reaches below 0: what it encloses is 0 or more."""
+    enclosure = en.Enclosure(a * (np.abs(a) > 1), e if e.any() else None)
+    squares = en.multiply(enclosure, enclosure)
+    root = en.root_of_squares(squares)
+    for v, r, s, t in zip(root.value.tolist(), root.radius.tolist(), squares.value, squares.radius, strict=True):
+        low, high = Fraction(v) - Fraction(r), Fraction(v) + Fraction(r)
+        for x in (max(Fraction(s) - Fraction(t), Fraction(0)), Fraction(s) + Fraction(t)):
+            assert low <= 0 or low * low <= x
+            assert high * high >= x
+        assert t or s != 0 or (v, r) == (0.0, 0.0)
+
+
 dyadic = st.integers(-64, 64).map(lambda n: n / 8)
 
 

@@ -1,15 +1,19 @@
 //! The ends of a search other than a verdict: limits, the host's wish, nothing to prove, misuse.
 
+use eqspec::domain::affine::{ActiveTile, Gathered, Parts};
+use eqspec::domain::clock::Clock;
 use eqspec::domain::propagation::Failure;
 use eqspec::domain::published_score::PublishedScore;
 use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::lp::{Answer, LinearProgram};
-use eqspec::network::{Affine, Pair};
+use eqspec::network::{Affine, Pair, Tile};
+use eqspec::numeric::kernels::Accumulate;
 use eqspec::property::{Norm, Property, epsilon, top1};
 use eqspec::search::{Constraint, Host, NoHost, Progress, Reason, Region, Solution, Verdict, resume, solve};
 use eqspec::settings::Settings;
 use ndarray::{Array1, Array2};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 fn affine(weight: &[&[f64]], bias: &[f64]) -> Affine {
@@ -60,17 +64,49 @@ fn the_limit_on_boxes_is_kept() {
 
 #[test]
 fn a_propagation_looks_at_the_clock_where_forms_are_large() {
-    let stopped = |size: usize, deadline: Option<Instant>| {
+    let stopped = |size: usize, deadline: Option<Instant>, flag: bool| {
         let weight = Array2::from_elem((size, size), 0.01);
         let layer = || Affine::new(weight.view(), Array1::zeros(size).view(), None, None).unwrap();
         let pair = Pair::new(vec![layer(), layer()], vec![layer(), layer()]).unwrap();
-        let mut propagation = Propagation::new(AbstractDomain::Reduced, 2).with_deadline(deadline);
+        let mut propagation = Propagation::new(AbstractDomain::Reduced, 2)
+            .with_clock(Clock { deadline, stopped: Some(Arc::new(AtomicBool::new(flag))) });
         propagation.enclose(&pair, &vec![-1.0; size], &vec![1.0; size]).err()
     };
     let over = Some(Instant::now());
-    assert_eq!(stopped(300, over), Some(Failure::Stopped));
-    assert_eq!(stopped(300, None), None);
-    assert_eq!(stopped(3, over), None, "which takes no longer than a look");
+    assert_eq!(stopped(300, over, false), Some(Failure::Stopped));
+    assert_eq!(stopped(300, None, true), Some(Failure::Stopped), "as the workers are told to end");
+    assert_eq!(stopped(300, None, false), None);
+    assert_eq!(stopped(3, over, true), None, "which takes no longer than a look");
+}
+
+#[test]
+fn a_clock_that_is_over_ends_a_product_between_its_parts() {
+    const M: usize = 5;
+    const N: usize = 40;
+    let weight = Array2::from_shape_fn((M, 3), |(i, j)| f64::from(u8::try_from(3 * i + j).unwrap()) - 6.0);
+    let (tile, rows) = (Tile::dense(&weight.view(), None).unwrap(), [0, 2]);
+    let form: Vec<f64> = (0..2 * N).map(|i| f64::from(u8::try_from(i).unwrap()) / 8.0).collect();
+    let expected: Vec<f64> = (0..M * N)
+        .map(|at| {
+            let (i, column) = (at % M, at / M);
+            1.0 + weight[[i, 0]] * form[2 * column] + weight[[i, 2]] * form[2 * column + 1]
+        })
+        .collect();
+    let stopped = Arc::new(AtomicBool::new(false));
+    let clock = Clock { deadline: None, stopped: Some(Arc::clone(&stopped)) };
+    let mut parts = Parts::default();
+    (parts.clock, parts.most) = (clock, 1);
+    let mut gathered = Gathered::default();
+    let active = ActiveTile::new(&tile, &rows, &mut gathered);
+    let mut out = vec![1.0; M * N];
+    active.product(&mut out, &form, N, Accumulate::Add, &mut parts);
+    assert!(out == expected && !parts.over);
+    stopped.store(true, Ordering::SeqCst);
+    out.fill(1.0);
+    active.product(&mut out, &form, N, Accumulate::Add, &mut parts);
+    assert!(parts.over && out.iter().all(|v| *v == 1.0));
+    active.product(&mut out, &form, 1, Accumulate::Add, &mut parts);
+    assert!(out.iter().all(|v| *v == 1.0), "nothing more is made");
 }
 
 /// Ten inputs, so that probes come first; the networks differ a little everywhere, and with no allowance nothing is proved.

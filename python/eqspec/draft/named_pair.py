@@ -107,6 +107,16 @@ def identifier(text: str) -> str:
     return name if name and not name[0].isdigit() else f"n{name}"
 
 
+def sayable(name: str) -> str:
+    """The name of an input or output of a file, as a text of a spec. InputError where the language cannot write it."""
+    if '"' in name or "\n" in name:
+        raise InputError(
+            f"a spec cannot name {name!r}, which holds a quotation mark or a line end; rename it in the file, or ask "
+            "eqspec.verify in Python about read_network(FILE, output=NAME)"
+        )
+    return name
+
+
 def path_from(folder: Path, file: str) -> str:
     """A file as a spec in a folder names it. InputError where the language cannot write such a path."""
     try:

@@ -15,7 +15,7 @@ import numpy as np
 
 from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
-from eqspec.draft.named_pair import Pair, identifier, path_from
+from eqspec.draft.named_pair import Pair, identifier, path_from, sayable
 from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
@@ -94,7 +94,7 @@ def networks(
 
     def declared(name: str, network: Network, called: str) -> ast.Network:
         takes = ast.Name("raw") if space.raw_alone == called else space.takes
-        output = None if network.chosen is None else ast.Text(network.chosen)
+        output = None if network.chosen is None else ast.Text(sayable(network.chosen))
         path = ast.Text(path_from(folder, network.source))
         ends = None if network.dequantised is None else _ends(network.dequantised)
         return ast.Network(ast.Name(name), path, lives_in, takes, given, output, ends)
@@ -112,7 +112,7 @@ def _ends(said: Dequantised) -> ast.Dequantised:
         zero: ast.Expression | None = ast.Number(str(abs(one.zero))) if one.zero else None
         if zero is not None and one.zero < 0:
             zero = ast.Negation(zero)
-        name = None if called is None else ast.Text(called)
+        name = None if called is None else ast.Text(sayable(called))
         return ast.IntegerEnd(ast.Name(word), ast.Number(str(np.float32(one.scale))), zero, name)
 
     several = len(said.inputs) > 1

@@ -41,6 +41,8 @@ _PER_SCALE = 24
 _CORNERS, _AXES, _IN_BOX = 16, 16, 16
 _MOST_NUMBERS = 1 << 22
 """The most numbers of the points that are tried at a time."""
+_MOST_PRODUCTS = 1 << 26
+"""The most products that the points of a box may take together: a second or so, unless one of them takes more."""
 _PRECISIONS = {
     TensorProto.BFLOAT16: roundoff.BFLOAT16,
     TensorProto.FLOAT16: roundoff.FLOAT16,
@@ -102,7 +104,8 @@ class Comparison:
         self._answered, self._finite = 0, False
         shares = np.random.default_rng(0).uniform(size=(_IN_BOX, len(lower)))
         shares[0], shares[1], shares[2] = 0.5, 0.0, 1.0
-        most = max(1, _MOST_NUMBERS // max(1, len(lower)))
+        products = sum(term.tile.products for step in self._network.steps for term in step.terms)
+        most = max(1, min(_MOST_NUMBERS // max(1, len(lower)), _MOST_PRODUCTS // max(1, products)))
         self.at(iter([lower * (1.0 - shares[:most]) + upper * shares[:most]]))
         return 0 if self._finite else self._answered
 

@@ -57,6 +57,11 @@ def square_root(a: Enclosure) -> Enclosure:
     return named(en.square_root(a), "square root", a)
 
 
+def root_of_squares(a: Enclosure) -> Enclosure:
+    """The square root, elementwise, of what is a sum of squares."""
+    return named(en.root_of_squares(a), "square root", a)
+
+
 def matmul(a: Enclosure, b: Enclosure) -> Enclosure:
     """a @ b with the shapes of numpy.matmul, both of rank 2 or more."""
     result = en.matmul(a, b)

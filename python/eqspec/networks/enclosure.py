@@ -220,6 +220,17 @@ def square_root(a: Enclosure) -> Enclosure:
     return enclose(root, error)
 
 
+def root_of_squares(a: Enclosure) -> Enclosure:
+    """The square root, elementwise, of what is a sum of squares, and so not negative wherever its enclosure reaches."""
+    near = ~(a.value - a.radius >= 0) | ((a.value <= 0) & (a.radius > 0))
+    with _quiet():
+        highest = np.maximum(add_up(a.value, a.radius), 0.0)
+        largest = np.where(near, np.nextafter(np.sqrt(highest), np.inf), 0.0)
+    error = None if a.error is None else np.where(near, 0.0, a.error)
+    apart = square_root(Enclosure(np.where(near, 0.0, a.value), error))  # of 0, the root is 0, and within `largest`
+    return enclose(apart.value, add_up(apart.radius, largest))
+
+
 def matmul(a: Enclosure, b: Enclosure) -> Enclosure:
     """a @ b with the shapes of numpy.matmul, both of rank 2 or more."""
     inner = a.shape[-1]

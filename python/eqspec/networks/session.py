@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import pair_saturation
+from eqspec.networks.expansion import blocks
 from eqspec.networks.network import Network, Port
 from eqspec.networks.readers import onnx_model
 from eqspec.networks.readers.onnx_ends import all_nodes
@@ -212,6 +213,15 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
     if not network.stripped and ready.original:
         return given, [ready.output]
     model, wanted = ready.model, ready.output
+    if any(node.domain == blocks.DOMAIN for node in model.graph.node):
+        # Half written out, values in blocks would be mixed with plain ones.
+        model, wanted = onnx.load_model_from_string(content), _scores(model, wanted) if network.stripped else wanted
+        if all(wanted not in node.output for node in model.graph.node):
+            raise CannotRunError(f"{network.source} has no value {wanted!r} in its blocks of channels")
+        model.graph.output.append(onnx.ValueInfoProto(name=wanted))
+        if not isinstance(given, bytes):
+            onnx.load_external_data_for_model(model, str(Path(given).parent))
+        return model.SerializeToString(), [wanted]
     if not isinstance(given, bytes):
         onnx.load_external_data_for_model(model, str(Path(given).parent))
     if network.stripped:

@@ -31,6 +31,9 @@ impl Contractor<'_> {
         let pair = self.pair;
         self.backward.set_box(bounds);
         for step in 0..pair.depth() {
+            if stop() {
+                break;
+            }
             let found = intervals::of_step(pair, step, bounds);
             let known = &mut bounds.layers[step];
             known.x.intersect(&found.x)?;
@@ -104,6 +107,9 @@ impl Contractor<'_> {
         kept.relative_links = true;
         kept.copy(0, &parameters, 0);
         let mut best = f64::NEG_INFINITY;
+        if stop() {
+            return (-best, kept);
+        }
         for step in 1..=steps.max(1) {
             let found = self.backward.evaluate(&functionals, assumption, &parameters);
             for (f, bound) in found.iter().enumerate() {

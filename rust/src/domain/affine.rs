@@ -18,6 +18,7 @@
 //! [`crate::network::pair`]) have A1 - A2 = 0 and b1 - b2 = 0, so that d' = A1 D: there the uncertainty of A1 acts on D
 //! alone, and where D = 0 exactly, d' = 0 exactly. On other rows it acts on X and on Y.
 
+use super::clock::Clock;
 use crate::network::{Step, Tile, pair::Difference};
 use crate::numeric::kernels::{
     Accumulate, add_absolute_product, add_product, add_scaled_columns, gather, scale_columns,
@@ -32,6 +33,31 @@ pub struct Gathered {
     weight: Vec<f64>,
     number: Vec<u32>,
     places: Vec<u32>,
+}
+
+/// Products that a part of a product usually takes at most, so that a clock is looked at several times a second.
+const PART: usize = 1 << 28;
+
+/// The fewest columns of a part: as many as fill registers.
+const FEWEST: usize = 16;
+
+/// Space for products, and a clock that is looked at between parts of them. Once it is over no more products are made:
+/// what they were to set is then of no use, and `over` says so.
+#[derive(Debug)]
+pub struct Parts {
+    /// When to give up.
+    pub clock: Clock,
+    /// Whether products were left out.
+    pub over: bool,
+    /// Products that a part takes at most, unless a few columns have more.
+    pub most: usize,
+    panels: Panels,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { clock: Clock::default(), over: false, most: PART, panels: Panels::default() }
+    }
 }
 
 /// A tile over those of the numbers it reads that may be nonzero on a box: the k rows of a form.
@@ -81,9 +107,23 @@ impl<'a> ActiveTile<'a> {
         self.shape.products(self.rows.len())
     }
 
-    /// Sets out (m, n) to the product with a form (k, n), or adds it.
-    pub fn product(&self, out: &mut [f64], form: &[f64], n: usize, accumulate: Accumulate, panels: &mut Panels) {
-        self.shape.product(out, self.weight, form, (self.rows.len(), n), accumulate, panels);
+    /// Sets out (m, n) to the product with a form (k, n), or adds it, unless the clock is over.
+    pub fn product(&self, out: &mut [f64], form: &[f64], n: usize, accumulate: Accumulate, parts: &mut Parts) {
+        let (m, k) = (self.shape.rows(), self.rows.len());
+        let wide = (parts.most / self.products().max(1)).max(FEWEST);
+        if n <= wide && !parts.over {
+            self.shape.product(out, self.weight, form, (k, n), accumulate, &mut parts.panels);
+            return;
+        }
+        for first in (0..n).step_by(wide) {
+            parts.over |= parts.clock.over();
+            if parts.over {
+                return;
+            }
+            let last = n.min(first + wide);
+            let (out, form) = (&mut out[first * m..last * m], &form[first * k..last * k]);
+            self.shape.product(out, self.weight, form, (k, last - first), accumulate, &mut parts.panels);
+        }
     }
 
     /// One column of `out` for every (row of the form, factor): the column of the matrix times the factor, set or

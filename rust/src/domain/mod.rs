@@ -35,6 +35,7 @@
 pub mod abstract_domain;
 pub mod affine;
 mod back_substitution;
+pub mod clock;
 pub mod columns;
 pub mod factors;
 pub mod intermediate_bounds;

@@ -6,14 +6,13 @@
 //! that a term has not, that term adds 0 to them. The active parts of the tiles are gathered once for a step and serve
 //! products, fresh generators and errors alike.
 
-use super::affine::{self, ActiveDifference, ActiveTerm, ActiveTile, Extent, Gathered, Operand};
+use super::affine::{self, ActiveDifference, ActiveTerm, ActiveTile, Extent, Gathered, Operand, Parts};
 use super::columns::Columns;
 use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::Bounds;
 use crate::network::{Origin, Pair};
 use crate::numeric::kernels::{Accumulate, absolute_row_sums, combine_columns};
 use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up};
-use crate::numeric::windows::Panels;
 use smallvec::SmallVec;
 
 /// Columns of a matrix, each with a factor.
@@ -29,7 +28,8 @@ pub struct Buffers {
     radii: Scaled,
     scaled: Scaled,
     combined: Combined,
-    panels: Panels,
+    /// Products, and the clock that ends them early.
+    pub parts: Parts,
     scratch: affine::Scratch,
 }
 
@@ -147,10 +147,10 @@ impl<'a> Sum<'a> {
         tile: ActiveTile<'_>,
         form: &Columns,
         (from, fresh): (usize, &[(usize, f64)]),
-        panels: &mut Panels,
+        parts: &mut Parts,
     ) -> usize {
         let accumulate = self.begin(form.len(), from, fresh.len());
-        tile.product(self.out.all_mut(), form.all(), form.len(), accumulate, panels);
+        tile.product(self.out.all_mut(), form.all(), form.len(), accumulate, parts);
         if !fresh.is_empty() {
             tile.scale_columns(self.out.from_mut(from), fresh, accumulate);
         }
@@ -186,7 +186,7 @@ impl<'a> Sum<'a> {
         step: &LayerState,
         tiles: &ActiveDifference<'_>,
         (scaled, combined): (&mut Scaled, &mut Combined),
-        panels: &mut Panels,
+        parts: &mut Parts,
     ) -> usize {
         let (Postactivation { rows, second, common, fresh2, from2, .. }, factors) =
             (&step.after, &step.transformer_d.fresh2);
@@ -196,7 +196,7 @@ impl<'a> Sum<'a> {
         let mut flops = 0;
         for (tile, form) in [(tiles.first, common), (tiles.between, second)] {
             if let Some(tile) = tile {
-                tile.product(self.out.all_mut(), form.all(), old, accumulate, panels);
+                tile.product(self.out.all_mut(), form.all(), old, accumulate, parts);
                 accumulate = Accumulate::Add;
                 flops += 2 * tile.products() * old;
             }
@@ -265,7 +265,8 @@ impl LayerState {
         entries.saturating_mul(copies * size_of::<f64>())
     }
 
-    /// The forms of step s from those of the box and of earlier steps. Returns the number of operations.
+    /// The forms of step s from those of the box and of earlier steps. Returns the number of operations; `None` if the
+    /// clock was over before all of them were made, so that there are no forms.
     pub(super) fn apply_affine(
         &mut self,
         (before, input): (&[Self], &Input),
@@ -273,10 +274,10 @@ impl LayerState {
         (pair, s): (&Pair, usize),
         difference: bool,
         buffers: &mut Buffers,
-    ) -> usize {
+    ) -> Option<usize> {
         let (step1, step2, between) = (&pair.first[s], &pair.second[s], &pair.difference[s]);
         let m = step1.rows;
-        let Buffers { gathered, radii, scaled, combined, panels, scratch } = buffers;
+        let Buffers { gathered, radii, scaled, combined, parts, scratch } = buffers;
         let [gathered1, gathered2, gathered_d] = gathered;
         let counts = [step1.terms.len(), step2.terms.len(), between.terms.len()];
         for (list, count) in [&mut *gathered1, &mut *gathered2, &mut *gathered_d].into_iter().zip(counts) {
@@ -310,15 +311,15 @@ impl LayerState {
                         let forms =
                             [(&after.first, after.from1, &after.fresh1), (&after.second, after.from2, &after.fresh2)];
                         let (form, from, fresh) = forms[side];
-                        sum.add(tile, form, (from, fresh), panels)
+                        sum.add(tile, form, (from, fresh), parts)
                     }
                 };
             }
             sum.end(&step.bias, box_alone);
             affine::error(&mut extent.err, step, &active[side], columns[side], scratch);
         }
-        if !difference {
-            return flops;
+        if !difference || parts.over {
+            return (!parts.over).then_some(flops);
         }
         let mut list = Terms::<ActiveDifference<'_>>::new();
         for (term, buffer) in between.terms.iter().zip(gathered_d) {
@@ -338,14 +339,14 @@ impl LayerState {
             flops += match (read(term.origin), tiles.between) {
                 (Read::Box(input), Some(tile)) => sum.add_box(tile, input, box_alone.then_some(&between.bias), radii),
                 (Read::Box(_), None) => 0,
-                (Read::Step(step), _) => sum.add_common(step, tiles, (scaled, combined), panels),
+                (Read::Step(step), _) => sum.add_common(step, tiles, (scaled, combined), parts),
             };
         }
         sum.end(&between.bias, box_alone);
         let mut sum = Sum::of(&mut self.d_rest, m, columns[2]);
         for (term, tiles) in between.terms.iter().zip(&list) {
             if let (Read::Step(LayerState { after, .. }), Some(tile)) = (read(term.origin), tiles.first) {
-                flops += sum.add(tile, &after.rest, (after.from_rest, &after.fresh_rest), panels);
+                flops += sum.add(tile, &after.rest, (after.from_rest, &after.fresh_rest), parts);
             }
         }
         sum.begin(0, 0, 0);
@@ -353,7 +354,7 @@ impl LayerState {
         self.rest_sources.extend_from_slice(&generators.sources[..columns[2]]);
         let total = columns[1] + columns[2];
         affine::difference_error(&mut self.extent_d.err, (step1, step2, between), &list, total, scratch);
-        flops
+        (!parts.over).then_some(flops)
     }
 
     /// Sets the bounds of x, y and d. Without a zonotope of the difference, those of d follow from those of x and y.

@@ -6,13 +6,13 @@
 
 use super::abstract_domain::AbstractDomain;
 use super::back_substitution::BackSubstitution;
+use super::clock::Clock;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds, LayerBounds};
 use super::intervals;
 use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::{Origin, Pair};
-use std::time::Instant;
 
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,6 @@ pub struct Propagation {
     meets_intervals: bool,
     flops: u64,
     memory: usize,
-    deadline: Option<Instant>,
     whole: bool,
     finished: usize,
 }
@@ -66,7 +65,6 @@ impl Propagation {
             meets_intervals: true,
             flops: 0,
             memory: usize::MAX,
-            deadline: None,
             whole: false,
             finished: 0,
         }
@@ -79,10 +77,12 @@ impl Propagation {
         Self { memory: bytes, ..self }
     }
 
-    /// The same workspace, which gives up in front of a step with large forms after this time ([`Failure::Stopped`]).
+    /// The same workspace, which gives up in front of or within a step with large forms once the clock is over
+    /// ([`Failure::Stopped`]).
     #[must_use]
-    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
-        Self { deadline, ..self }
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.buffers.parts.clock = clock;
+        self
     }
 
     /// The same workspace, in which each network of a sequence is also bounded by itself ([`super::back_substitution`]) where
@@ -181,10 +181,12 @@ impl Propagation {
             if before.iter().map(LayerState::bytes).sum::<usize>().saturating_add(needed) > self.memory {
                 return Err(Failure::TooLarge);
             }
-            if needed > LARGE && self.deadline.is_some_and(|time| Instant::now() >= time) {
+            self.buffers.parts.over = needed > LARGE && self.buffers.parts.clock.over();
+            if self.buffers.parts.over {
                 return Err(Failure::Stopped);
             }
-            let operations = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
+            let made = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
+            let operations = made.ok_or(Failure::Stopped)?;
             self.flops += operations as u64;
             layer.bound(difference);
             if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {

@@ -21,7 +21,7 @@ use super::split::gain::SplitGain;
 use super::statistics::{SearchStatistics, WorkerStatistics};
 use crate::settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// State common to all workers of one search.
@@ -38,7 +38,7 @@ pub struct Shared {
     /// Whether so many boxes were taken up as are allowed.
     enough: AtomicBool,
     memory: usize,
-    stopped: AtomicBool,
+    pub(super) stopped: Arc<AtomicBool>,
     /// The code of the first reason to stop; 0 before there is one.
     reason: AtomicU8,
     /// Boxes that wait or are being bounded; the search is complete when there is none.
@@ -91,7 +91,7 @@ impl Shared {
             probed: counts.probed,
             memory: settings.memory,
             enough: AtomicBool::new(false),
-            stopped: AtomicBool::new(false),
+            stopped: Arc::default(),
             reason: AtomicU8::new(0),
             outstanding: AtomicU64::new(snapshot.open.len() as u64),
             boxes: AtomicU64::new(counts.boxes),

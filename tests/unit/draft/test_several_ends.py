@@ -63,3 +63,18 @@ def test_a_table_that_does_not_fit_is_told_which_inputs_there_are(
     said = " ".join(capsys.readouterr().err.split())
     assert "has 2 columns, and the networks take 5 inputs" in said
     assert "several inputs, one behind the other: 'obs' (3), 'goal' (2)" in said
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\nb"], ids=["quote", "line-end"])
+def test_a_name_that_no_spec_can_say_is_refused_as_one(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was written into the question as it is, and came back as an error of grammar."""
+    proto = joined(outputs=("hidden", "actions"))
+    for node in proto.graph.node:
+        node.output[:] = [name if one == "actions" else one for one in node.output]
+    next(value for value in proto.graph.output if value.name == "actions").name = name
+    file = save(tmp_path, proto)
+    bounds = ["--eps", "0.1", "--lower", "-1", "--upper", "1"]
+    assert main(["verify", file, file, "--network-output", name, *bounds]) == 2
+    assert "a spec cannot name" in " ".join(capsys.readouterr().err.split())

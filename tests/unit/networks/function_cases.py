@@ -91,6 +91,11 @@ def _reduced() -> dict[str, Case]:
         "l1 norm": ([node("LpNormalization", ["x"], "y", p=1, axis=1)], {}, (1, 4), 17),
         "sum of squares": ([node("ReduceSumSquare", ["x"], "y", axes=[1])], {}, (1, 4, 2), 17),
         "root of squares": ([node("ReduceL2", ["x"], "y", axes=[1], keepdims=0)], {}, (1, 4, 2), 17),
+        "root of squares that are nothing but rounding": (
+            [node("Div", ["o", "t"], "a"), node("Mul", ["a", "t"], "b"), node("Sub", ["b", "o"], "c"),
+             node("ReduceL2", ["c"], "d", axes=[0]), node("Add", ["x", "d"], "y")],
+            {"o": numbers(1, 1), "t": numbers(3, 7)}, (1, 3), 17,
+        ),
         "sum of sizes": ([node("ReduceL1", ["x", "a"], "y")], {"a": np.array([1])}, (1, 4, 2), 18),
         "softmax inside": ([node("Softmax", ["x"], "s"), node("Mul", ["s", "g"], "y")], {"g": w(4)}, (1, 4), 17),
         "softmax of two": ([node("Softmax", ["x"], "s"), node("Mul", ["s", "g"], "y")], {"g": w(2)}, (1, 2), 17),

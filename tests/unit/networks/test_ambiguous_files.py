@@ -84,8 +84,11 @@ NAMES: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
         ),
         "standard operator Gemm anew",
     ),
-    "two opsets": (lambda m: m.opset_import.append(helper.make_opsetid("", 7)), "opsets 7, 17 at once"),
-    "two opsets by other names": (lambda m: m.opset_import.append(helper.make_opsetid("ai.onnx", 7)), "7, 17 at once"),
+    "two opsets": (lambda m: m.opset_import.append(helper.make_opsetid("", 7)), "2 inputs, but opset 7 takes 3 to 3"),
+    "two opsets by other names": (
+        lambda m: m.opset_import.append(helper.make_opsetid("ai.onnx", 7)),
+        "but opset 7 takes",
+    ),
     "a format of the future": (lambda m: setattr(m, "ir_version", 9999), "newer than the installed"),
 }
 ATTRIBUTES: dict[str, tuple[Callable[[onnx.NodeProto], object], str]] = {

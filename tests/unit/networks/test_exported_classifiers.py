@@ -212,6 +212,30 @@ def test_inputs_of_other_sizes_than_a_vector_says_are_refused(sizes: list[int], 
         read_network(save(tmp_path, pipeline([step], {}, inputs)))
 
 
+@pytest.mark.parametrize("axes", [(4,), (1, 4), (1, 2, 4)], ids=lambda axes: f"{len(axes)}-axes")
+def test_features_are_taken_along_the_last_axis(axes: tuple[int, ...], tmp_path: Path) -> None:
+    """As onnxruntime takes them; they were taken along the second one."""
+    step = ml("ArrayFeatureExtractor", ["float_input", "columns"], ["variable"])
+    proto = several(
+        [step], {"columns": np.array([[2], [0], [1]])}, [value("float_input", FLOAT, axes)],
+        [value("variable", FLOAT, None)], ml=1,
+    )  # fmt: skip
+    network = read_and_compared(proto, tmp_path, [("float_input", np.float32, axes)])
+    assert network.output_size == 3 * int(np.prod(axes)) // 4
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["of-a-table", "of-the-input"])
+def test_features_at_places_that_are_computed(stored: bool, tmp_path: Path) -> None:
+    """As the label of a classifier is: what a table has at the place of the largest score."""
+    steps = [
+        helper.make_node("ArgMax", ["float_input"], ["place"], axis=1),
+        ml("ArrayFeatureExtractor", ["table" if stored else "float_input", "place"], ["variable"]),
+    ]
+    proto = pipeline(steps, {"table": np.array([3, -1, 0.5, 7], np.float32)})
+    network = read_and_compared(proto, tmp_path, [("float_input", np.float32, (1, 4))])
+    assert network.output_size == 1
+
+
 def test_a_column_that_counts_from_the_end_is_refused(tmp_path: Path) -> None:
     """As onnxruntime does; the last column was read."""
     step = ml("ArrayFeatureExtractor", ["float_input", "columns"], ["variable"])
@@ -297,6 +321,7 @@ def test_what_fills_gaps_is_left_out_and_thresholds_are_steps(tmp_path: Path) ->
     [
         (ml("Normalizer", ["float_input"], ["h"], norm="MAX"), "largest size for others"),
         (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "replaces the number 0"),
+        (ml("Imputer", ["float_input"], ["h"], imputed_value_int64s=[1], replaced_value_int64=7), "replaces integers"),
         (ml("Binarizer", ["float_input"], ["h"], threshold=0.5, other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0], other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0, 2.0]), "1 offsets beside 2 scales"),

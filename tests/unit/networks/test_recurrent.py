@@ -65,6 +65,7 @@ def cases() -> Iterator[tuple[str, onnx.ModelProto]]:
     yield "GRU reset behind", cell("GRU", linear_before_reset=1)
     yield "GRU reset behind from a state", cell("GRU", given=(3, 5), linear_before_reset=1)
     yield "RNN relu", cell("RNN", activations=["Relu"])
+    yield "RNN functions of both directions for one", cell("RNN", activations=["Tanh", "Tanh"])
     yield "LSTM other functions", cell("LSTM", activations=["Sigmoid", "Softsign", "Relu"])
     yield "LSTM samples first", cell("LSTM", layout=1)
 

@@ -45,6 +45,44 @@ def test_they_are_read_as_runtimes_read_them(pairs: bool, tmp_path: Path) -> Non
     assert there == pytest.approx(point @ WEIGHT.T)
 
 
+def doubled(weight: SparseTensorProto) -> onnx.ModelProto:
+    """x -> W x, the weights in a Constant of the graph, and doubled by a sparse constant of a branch."""
+    proto = model(weight)
+    del proto.graph.sparse_initializer[:]
+    two = helper.make_sparse_tensor(
+        numpy_helper.from_array(np.array([2.0], np.float32), "two"), numpy_helper.from_array(np.array([0]), "at"), [1]
+    )
+    given = helper.make_tensor_value_info("d", TensorProto.FLOAT, None)
+    constant = helper.make_node("Constant", [], ["w"], sparse_value=weight)
+    branches = [
+        helper.make_graph(
+            [helper.make_node("Mul", ["z", "two"], ["d"])], "twice", [], [given], sparse_initializer=[two]
+        ),
+        helper.make_graph(
+            [helper.make_node("Constant", [], ["two"], sparse_value=two), helper.make_node("Sub", ["z", "two"], ["d"])],
+            "less",
+            [],
+            [given],
+        ),
+    ]
+    chosen = helper.make_node("If", ["yes"], ["y"], then_branch=branches[0], else_branch=branches[1])
+    proto.graph.node[0].output[0] = "z"
+    proto.graph.node.insert(0, constant)
+    proto.graph.node.append(chosen)
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(True), "yes"))
+    return proto
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_those_of_nodes_and_branches_are_read(yes: bool, tmp_path: Path) -> None:
+    path, proto = tmp_path / "net.onnx", doubled(sparse(pairs=True))
+    proto.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array(yes), "yes"))
+    onnx.save(proto, path)
+    point = np.array([[1.0, 2.0, 3.0]])
+    product = point @ WEIGHT.T
+    assert read_network(path).evaluate(point) == pytest.approx(2 * product if yes else product - 2)
+
+
 def moved(tensor: TensorProto, numbers: NDArray[Any]) -> None:
     tensor.CopyFrom(numpy_helper.from_array(numbers, tensor.name))
 
@@ -68,6 +106,9 @@ def test_what_runtimes_may_differ_on_is_refused(what: str, tmp_path: Path) -> No
     weight = sparse(pairs=False)
     change(weight)
     (tmp_path / "net.onnx").write_bytes(model(weight).SerializeToString())
+    with pytest.raises(NetworkError, match=words):
+        read_network(tmp_path / "net.onnx")
+    (tmp_path / "net.onnx").write_bytes(doubled(weight).SerializeToString())
     with pytest.raises(NetworkError, match=words):
         read_network(tmp_path / "net.onnx")
 

@@ -72,6 +72,22 @@ CASES: dict[str, onnx.ModelProto] = {
          node("Attention", ["q", "ks", "us"], "y", q_num_heads=2, kv_num_heads=1)],
         {**HEADS, "zero": whole(0), "half": whole(4), "two": whole(2)}, 1, 3, 8, opset=23,
     ),
+    **{
+        f"rotary positions of onnxruntime, {name}": of(
+            [ms("RotaryEmbedding", ["x", at, "cos", "sin"], "y", **chosen)], {**TABLES, "first": whole(1)}, *shape
+        )
+        for name, at, shape, chosen in (
+            ("listed", "at", (1, 3, 8), {"interleaved": 1}),
+            ("from one on", "first", (1, 3, 8), {"num_heads": 2}),
+            ("of heads", "at", (1, 2, 3, 4), {}),
+        )
+    },
+    **{
+        f"distances {metric} opset {opset}": of(
+            [ms("CDist", ["x", "rows"], "y", metric=metric)], {"rows": weights(3, 4)}, 1, 4, opset=opset
+        )
+        for metric, opset in (("euclidean", 17), ("sqeuclidean", 18))
+    },
     "rotary positions": of(
         [node("RotaryEmbedding", ["x", "cos", "sin", "at"], "y", num_heads=2, interleaved=1)], TABLES, 1, 3, 8, opset=23
     ),

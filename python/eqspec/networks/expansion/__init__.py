@@ -14,12 +14,14 @@ from onnx import AttributeProto, NodeProto, TensorProto
 
 from eqspec.networks.expansion import (
     attention,
+    blocks,
     classifiers,
     composed,
     dynamic_quantisation,
     formulas,
     fused,
     fused_by_shape,
+    fused_for_devices,
     never_chosen,
     softmax_by_hand,
     support_vectors,
@@ -40,10 +42,13 @@ _EXPANSIONS = {
     **{("ai.onnx.ml", name): expand for name, expand in support_vectors.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in dynamic_quantisation.EXPANSIONS.items()},
+    **{(blocks.DOMAIN, name): expand for name, expand in blocks.EXPANSIONS.items()},
 }
 
 
 IN_PLACE: dict[tuple[str, str], Callable[[InPlace], None]] = {
+    ("ai.onnx.ml", "ArrayFeatureExtractor"): classifiers.array_feature_extractor,
+    **{(blocks.DOMAIN, name): expand for name, expand in blocks.IN_PLACE.items()},
     **{
         (domain, name): expand
         for domain in ("", "ai.onnx")
@@ -59,9 +64,13 @@ IN_PLACE: dict[tuple[str, str], Callable[[InPlace], None]] = {
         ("com.microsoft", name): expand
         for name, expand in (
             ("Attention", attention.packed_attention),
+            ("BiasSoftmax", fused_for_devices.bias_softmax),
+            ("CDist", fused_for_devices.distances),
             ("EmbedLayerNormalization", fused_by_shape.embed_layer_normalization),
             ("FusedMatMul", fused_by_shape.fused_matmul),
+            ("GroupNorm", fused_for_devices.group_norm),
             ("MultiHeadAttention", attention.multi_head_attention),
+            ("RotaryEmbedding", attention.rotary_embedding_of_onnxruntime),
             ("SimplifiedLayerNormalization", fused_by_shape.simplified_layer_normalization),
             ("SkipLayerNormalization", fused_by_shape.skip_layer_normalization),
             ("SkipSimplifiedLayerNormalization", fused_by_shape.skip_layer_normalization),
@@ -93,13 +102,14 @@ def expanded(
 ) -> Pieces:
     """The nodes with what they compute written in standard operators. Raises UnexpandedError."""
     pieces = Pieces(nodes, tensors, inputs, output, opset)
-    for node in nodes:
-        expand = _EXPANSIONS.get((node.domain, node.op_type))
-        if expand is None or _has_graphs(node):
-            pieces.nodes.append(node)
-            continue
-        with _fault_of(node):
-            expand(pieces, node)
+    for given in nodes:
+        with _fault_of(given):
+            node = blocks.passed(pieces, given) if pieces.blocked and given.domain != blocks.DOMAIN else given
+            expand = _EXPANSIONS.get((node.domain, node.op_type))
+            if expand is None or _has_graphs(node):
+                pieces.nodes.append(node)
+            else:
+                expand(pieces, node)
     if pieces.nodes:
         with _fault_of(pieces.nodes[-1]):
             never_chosen.expand(pieces)

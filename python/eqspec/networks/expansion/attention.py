@@ -12,8 +12,10 @@ What has no such form (weights over the past of unknown length, scores as an out
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from eqspec.networks.expansion.graph_pieces import attributes, counts
 from eqspec.networks.expansion.in_place import AGAIN, InPlace, Shape
@@ -148,6 +150,27 @@ def rotary_embedding(made: InPlace) -> None:
         made.of("Reshape", made.turned(found, 0, 2, 1, 3), made.whole(*shape), to=made.wanted(0))
     else:
         made.of("Identity", found, to=made.wanted(0))
+
+
+def rotary_embedding_of_onnxruntime(made: InPlace) -> None:
+    """RotaryEmbedding of com.microsoft: the places stand second, and one number is that of the first place."""
+    known = ("interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale")
+    given = attributes(made.node, known)
+    counts(made.node, (4, 4), (1, 1))
+    if int(given.get("is_packed_batching", 0)) or float(given.get("scale", 1.0)) != 1.0:
+        raise UnreadableError("sequences of several lengths, or a scale", AGAIN)
+    shape, table, at, where = made.shape(0, 3, 4), made.shape(2, 2), made.shape(1, 1, 2), made.given(1)
+    places = shape[1] if len(shape) == 3 else shape[2]
+    if len(at) == 1:
+        first = made.numbers(1)[0]
+        where = made.constant(np.tile(np.arange(first, first + places), (shape[0], 1)))
+    heads = int(given.get("num_heads", 0)) or (shape[2] // (2 * table[1]) if len(shape) == 3 else shape[1])
+    node = helper.make_node(
+        "RotaryEmbedding", [made.given(0), made.given(2), made.given(3), where], [*made.node.output],
+        name=made.node.name, num_heads=heads, interleaved=int(given.get("interleaved", 0)),
+        rotary_embedding_dim=int(given.get("rotary_embedding_dim", 0)),
+    )  # fmt: skip
+    rotary_embedding(replace(made, node=node, shapes=[shape, table, made.shape(3, 2), (shape[0], places)]))
 
 
 def _angles(made: InPlace, index: int, wide: Shape, half: int) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto
 
 from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, counts
+from eqspec.networks.expansion.in_place import InPlace
 from eqspec.networks.onnx_tensor import UnreadableError
 
 
@@ -132,27 +133,27 @@ def feature_vectorizer(pieces: Pieces, node: NodeProto) -> None:
     pieces.add(node, "Concat", joined, node.output[0], axis=1)
 
 
-def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
-    """ArrayFeatureExtractor: columns at constant places."""
-    attributes(node, ())
-    counts(node, (2, 2), (1, 1))
-    stored = pieces.tensors.get(node.input[1])
-    if stored is None or stored.external_data:
-        message = "columns at places that are computed, as the label of a classifier is"
-        raise UnreadableError(message, "end the model at its scores or probabilities")
-    places = numpy_helper.to_array(stored)
-    if places.dtype.kind not in "iu":
-        raise UnreadableError(f"places of type {places.dtype}", AGAIN)
-    if places.size and places.min() < 0:
-        raise UnreadableError(f"the place {places.min()}, which onnxruntime refuses", "count columns from 0")
-    index = pieces.constant(places.reshape(-1).astype(np.int64), node.output[0])
-    pieces.add(node, "Gather", [node.input[0], index], node.output[0], axis=1)
+def array_feature_extractor(made: InPlace) -> None:
+    """ArrayFeatureExtractor: entries along the last axis, at places of any shape; of one axis it makes a row."""
+    attributes(made.node, ())
+    counts(made.node, (2, 2), (1, 1))
+    rank, wholes = len(made.shape(0)), made.wholes.get(1, [])
+    if wholes and min(wholes) < 0:
+        raise UnreadableError(f"the place {min(wholes)}, which onnxruntime refuses", "count columns from 0")
+    if not rank or 0 in made.shape(1):
+        raise UnreadableError("a value without axes, or no places", AGAIN)
+    flat = made.reshaped(made.given(1), -1)
+    if rank > 1:
+        made.of("Gather", made.given(0), flat, to=made.wanted(0), axis=rank - 1)
+    else:
+        made.of("Reshape", made.of("Gather", made.given(0), flat), made.whole(1, -1), to=made.wanted(0))
 
 
 def imputer(pieces: Pieces, node: NodeProto) -> None:
     """Imputer that replaces NaN or an infinity: no real number is one, so it changes none."""
-    given = attributes(node, ("imputed_value_floats", "replaced_value_float", "replaced_value_int64"))
-    if "imputed_value_floats" not in given:  # the other attribute is of integers, and stands there as a default alone
+    of_integers = ("imputed_value_int64s", "replaced_value_int64")  # the latter stands there as a default as well
+    given = attributes(node, ("imputed_value_floats", "replaced_value_float", *of_integers))
+    if "imputed_value_floats" not in given or len(given.get(of_integers[0], ())):
         raise UnreadableError("it replaces integers", "put it in front of the model, and leave it out of the file")
     counts(node, (1, 1), (1, 1))
     replaced = given.get("replaced_value_float", 0.0)
@@ -192,7 +193,6 @@ def one_hot_encoder(pieces: Pieces, node: NodeProto) -> None:
 
 
 EXPANSIONS = {
-    "ArrayFeatureExtractor": array_feature_extractor,
     "Binarizer": binarizer,
     "FeatureVectorizer": feature_vectorizer,
     "Imputer": imputer,

@@ -62,6 +62,10 @@ def _function(pieces: Pieces, node: NodeProto, value: str, name: str, parameters
         pieces.add(node, "Identity", [value], output)
     elif name in ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign"):
         pieces.add(node, name, [value], output)
+    elif name == "HardSwish" and pieces.opset >= 11:  # the operator itself is of opset 14
+        low, high, three = (pieces.constant(np.array(number, np.float32), output) for number in (0, 6, 3))
+        cut = pieces.add(node, "Clip", [pieces.add(node, "Add", [value, three]), low, high])
+        pieces.add(node, "Div", [pieces.add(node, "Mul", [value, cut]), high], output)
     elif name in _PARAMETERS and parameters.keys() == {*_PARAMETERS[name]}:
         pieces.add(node, name, [value], output, **parameters)
     elif name == "Clip" and [*parameters] == ["low", "high"] and pieces.opset >= 11:

@@ -37,6 +37,7 @@ class Pieces:
         self.notes: list[str] = []
         self.integer_products: list[NodeProto] = []
         self.changed = False
+        self.blocked = set[str]()  # values whose channels lie in blocks (`blocks`)
         self._taken = {name for node in given for name in (*node.input, *node.output)} | {*tensors, *inputs}
         self.read = {name for node in given for name in node.input} | {output}
         constants = ((node.output, tensor_of(node)) for node in given if node.op_type == "Constant")

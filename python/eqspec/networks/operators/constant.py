@@ -17,7 +17,7 @@ from eqspec.networks.operators.operator_call import Operator, OperatorCall, Valu
 
 
 def constant(call: OperatorCall) -> Sequence[Value]:
-    """Constant, in any of its forms but strings and sparse tensors."""
+    """Constant, in any of its forms but strings; sparse tensors were written out before (`sparse_constants`)."""
     if len(call.node.attribute) != 1:
         message = f"a constant with {len(call.node.attribute)} values"
         raise UnreadableError(message, "export the model again: one value must be given")

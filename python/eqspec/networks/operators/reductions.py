@@ -51,7 +51,7 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
         sizes = constants.multiply(x, x) if kind != "ReduceL1" else en.enclose(np.abs(x.value), x.error)
         sum_of = pooling.mean(sizes, groups, np.ones(len(groups), int), shape)
         assert isinstance(sum_of, en.Enclosure)
-        return [constants.square_root(sum_of) if kind == "ReduceL2" else sum_of]
+        return [constants.root_of_squares(sum_of) if kind == "ReduceL2" else sum_of]
     if kind in ("ReduceMean", "ReduceSum"):
         count = groups.shape[1] if kind == "ReduceMean" else 1
         return [pooling.mean(x, groups, np.full(len(groups), count), shape)]

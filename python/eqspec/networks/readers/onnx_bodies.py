@@ -26,10 +26,8 @@ def body_of(node: NodeProto, attribute: str = "body") -> GraphProto:
 def own_names(body: GraphProto) -> list[str]:
     """The names of the values that a body computes or stores, its inputs left out.
 
-    Raises UnreadableError where a name stands for two values, or a constant is stored sparsely.
+    Raises UnreadableError where a name stands for two values.
     """
-    if body.sparse_initializer:
-        raise UnreadableError("a graph inside of it holds sparse constants", "store them densely")
     names = _made_in(body)
     everything = [*names, *(value.name for value in body.input)]
     if len(set(everything)) < len(everything):

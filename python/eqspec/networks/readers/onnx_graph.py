@@ -61,6 +61,7 @@ class Graph:
     integer_products: tuple[NodeProto, ...] = ()
     fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The shapes of all inputs, where sizes are given that the file leaves open."""
+    other_opsets: tuple[int, ...] = ()
 
 
 def load(
@@ -108,6 +109,7 @@ def load(
         ready.dequantised,
         ready.integer_products,
         fixed,
+        ready.other_opsets,
     )
 
 

@@ -23,7 +23,9 @@ from eqspec.networks.readers.onnx_names import STANDARD
 from eqspec.networks.roundoff import UNKNOWN_FIX
 
 CONTROL = ("If", "Loop", "Scan")
-_COUNTED = ("CenterCropPad", "FusedMatMul")
+_COUNTED = (
+    "Add", "ArrayFeatureExtractor", "CenterCropPad", "FusedMatMul", "Mul", "ReorderInput", "ReorderOutput", "Sum",
+)  # fmt: skip
 """Those that round as the operators that they are written with."""
 
 

@@ -25,9 +25,10 @@ from eqspec.networks.readers import (
     onnx_functions,
     onnx_names,
     onnx_refused,
+    several_opsets,
     sparse_constants,
 )
-from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.readers.onnx_names import name_of
 
 OLDEST_OPSET = 6
 _MOST_STORED = 100_000_000
@@ -45,7 +46,7 @@ class Ready:
     `original` says that the output is one of the file's, which a runtime gives of the file as it is; `alone` that the
     file has this output, one input and standard operators, and nothing else. `dequantised` says what integers at the
     ends of the file stand for, where those of the model are these real numbers; `integer_products` are the products of
-    integers that were written out.
+    integers that were written out; `other_opsets` are those that the file imports beside the one that is taken.
     """
 
     model: ModelProto
@@ -56,6 +57,7 @@ class Ready:
     notes: tuple[str, ...]
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
+    other_opsets: tuple[int, ...] = ()
 
 
 def ready(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Ready:
@@ -70,11 +72,11 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
         cause = "the file is empty" if empty else "the model has no graph with an output"
         raise foreign_files.refusal(path, content, cause)
     try:
-        sparse_constants.write_out(model.graph)
+        sparse_constants.write_out(model)
     except UnreadableError as error:
         raise NetworkError(path, error.message, fix=error.fix) from error
     onnx_names.check(path, model)
-    opset = _opset(path, model)
+    opset, others = _opset(path, model), tuple(several_opsets.imported(model)[1:])
     model = onnx_functions.inlined(path, model, opset)
     graph = model.graph
     outputs = {value.name for value in graph.output}
@@ -101,14 +103,14 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     graph.initializer.extend(pieces.added)
     graph.output.append(ends.declared)
     _refuse_many_numbers(path, graph)
-    notes = (*ends.notes, *pieces.notes)
+    notes = (*ends.notes, *pieces.notes, *several_opsets.note(opset, others))
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
-        return Ready(
-            model, opset, graph.output[0].name, False, False, (*notes, *said), real, (*pieces.integer_products,)
-        )
+        name, products = graph.output[0].name, (*pieces.integer_products,)
+        return Ready(model, opset, name, False, False, (*notes, *said), real, products, others)
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
-    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, (*pieces.integer_products,))
+    products = (*pieces.integer_products,)
+    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, products, others)
 
 
 def check_definition(path: str, node: NodeProto, opset: int) -> None:
@@ -144,10 +146,7 @@ def _opset(path: str, model: ModelProto) -> int:
     if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
         message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
         raise NetworkError(path, message, fix="install a newer onnx, or export with an older one")
-    imported = sorted({int(o.version) for o in model.opset_import if o.domain in STANDARD})
-    if len(imported) > 1:
-        message = f"the model imports the opsets {', '.join(map(str, imported))} at once"
-        raise NetworkError(path, message, fix="export it again with one version of the standard operators")
+    imported = several_opsets.imported(model)
     opset = imported[0] if imported else None
     known = onnx.defs.onnx_opset_version()
     if opset is None:

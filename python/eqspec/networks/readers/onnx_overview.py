@@ -11,7 +11,7 @@ from eqspec.errors import NetworkError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion import EXPANDED
 from eqspec.networks.operators import OPERATORS, QUANTISING
-from eqspec.networks.readers import foreign_files
+from eqspec.networks.readers import foreign_files, several_opsets
 
 _OTHERWISE = ("CastLike", "DynamicQuantizeLinear", "If", "ai.onnx.ml.ZipMap")
 """Operators that the reader replaces by others; where it cannot, the refusal of the file names them."""
@@ -64,7 +64,7 @@ def overview(path: str) -> Overview:
     known = {*OPERATORS, *QUANTISING, *EXPANDED, *own, *_OTHERWISE}
     return Overview(
         producer=" ".join(filter(None, (model.producer_name, model.producer_version))),
-        opset=next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), None),
+        opset=next(iter(several_opsets.imported(model)), None),
         inputs=tuple(_value(v) for v in graph.input if v.name not in given),
         outputs=tuple(_value(v) for v in graph.output),
         operators=tuple(counted.most_common()),

@@ -57,6 +57,7 @@ from eqspec.networks.readers import (
     onnx_notes,
     onnx_refused,
     open_sizes,
+    several_opsets,
 )
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
@@ -97,6 +98,14 @@ def read(
     gives integers of a quantiser; `input_shape` gives sizes that the file leaves open.
     """
     graph = onnx_graph.load(path, content, output, dequantised, input_shape)
+    network = _of_samples(graph, content, arithmetic, output)
+    options = arithmetic, output, dequantised, input_shape
+    several_opsets.check(network, content, lambda changed: read(path, changed, *options), graph.other_opsets)
+    return network
+
+
+def _of_samples(graph: Graph, content: bytes, arithmetic: Arithmetic, output: str | None) -> Network:
+    """The network of the first way to tell samples apart that makes sense. Raises NetworkError."""
     failures: list[tuple[int, NetworkError]] = []
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample)

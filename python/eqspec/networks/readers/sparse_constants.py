@@ -1,5 +1,7 @@
 """Constants that a file stores sparsely, as the dense tensors that they are: numbers at listed places, and zeros.
 
+They stand among the initialisers of a graph, also of one inside of a node, and in nodes Constant (`sparse_value`).
+
 Shapes: N numbers beside their places, (N,) in C order of the entries or (N, R) with one index for each of R axes. ONNX
 asks for places in ascending order, each once; whatever else stands there is refused, as runtimes differ on it.
 """
@@ -11,26 +13,39 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import GraphProto, SparseTensorProto, TensorProto, numpy_helper
+from onnx import AttributeProto, ModelProto, SparseTensorProto, TensorProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
-from eqspec.networks.readers.onnx_names import MODEL_FIX
+from eqspec.networks.readers.onnx_ends import all_nodes, inner_graphs
+from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD
 
 MOST = 10_000_000
-"""The most entries that are written out, of all sparse initialisers of a file together."""
+"""The most entries that are written out, of all sparse constants of a file together."""
 _FIX = "save it densely"
 
 
-def write_out(graph: GraphProto) -> None:
-    """Put dense initialisers in place of the sparse ones of a graph. Raises UnreadableError."""
-    entries = sum(prod(max(0, size) for size in sparse.dims) for sparse in graph.sparse_initializer)
+def write_out(model: ModelProto) -> None:
+    """Put dense constants in place of the sparse ones of a model. Raises UnreadableError."""
+    nodes = [*all_nodes(model.graph.node), *(node for function in model.functions for node in all_nodes(function.node))]
+    graphs = [model.graph, *(graph for node in nodes for graph in inner_graphs(node))]
+    constants = [
+        attribute
+        for node in nodes
+        if node.op_type == "Constant" and node.domain in STANDARD
+        for attribute in node.attribute
+        if attribute.type == AttributeProto.SPARSE_TENSOR and attribute.name == "sparse_value"
+    ]
+    found = [*(one for graph in graphs for one in graph.sparse_initializer), *(a.sparse_tensor for a in constants)]
+    entries = sum(prod(max(0, size) for size in sparse.dims) for sparse in found)
     if entries > MOST:
         raise UnreadableError(
             f"the sparse constants have {entries} entries; up to {MOST} entries are written out", _FIX
         )
-    for sparse in graph.sparse_initializer:
-        graph.initializer.append(dense(sparse))
-    del graph.sparse_initializer[:]
+    for graph in graphs:
+        graph.initializer.extend(dense(sparse) for sparse in graph.sparse_initializer)
+        del graph.sparse_initializer[:]
+    for attribute in constants:
+        attribute.CopyFrom(helper.make_attribute("value", dense(attribute.sparse_tensor)))
 
 
 def dense(sparse: SparseTensorProto) -> TensorProto:

@@ -16,6 +16,7 @@
 //! a candidate.
 
 use crate::bound::Assumption;
+use crate::network::Step;
 use crate::network::gradient::Differentiator;
 use crate::search::Node;
 use crate::search::context::Context;
@@ -49,6 +50,10 @@ pub struct GradientSearch {
 
 /// So many ascents are made side by side: enough for full matrix products, few enough to stay in the cache.
 const SIDE_BY_SIDE: usize = 32;
+
+/// The most products of one step of all ascents that are made side by side: of large networks there are fewer of them, so
+/// that the clock is looked at several times a second.
+const AT_ONCE: usize = 1 << 28;
 
 /// Steps shorter than this share of the box change nothing any more.
 const SHORTEST: f64 = 1e-4;
@@ -151,9 +156,11 @@ impl GradientSearch {
         let goals: Vec<(usize, Assumption)> = obligations.filter_map(|o| Some((o, context.assumption(o)?))).collect();
         // All goals at their first start, then all at their second one: what is easy to find is found soon.
         let mut starts = budget.starts.clone().flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
+        let products: usize = context.pair.first.iter().map(Step::products).sum();
+        let side_by_side = (AT_ONCE / products.max(1)).clamp(1, SIDE_BY_SIDE);
         loop {
             let mut count = 0;
-            for (start, goal) in starts.by_ref().take(SIDE_BY_SIDE) {
+            for (start, goal) in starts.by_ref().take(side_by_side) {
                 if count == self.ascents.len() {
                     self.ascents.push(Ascent::default());
                 }

@@ -47,6 +47,9 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     if node.open.is_empty() {
         return StageResult::Proved;
     }
+    if shared.stopping() {
+        return StageResult::Halve;
+    }
     // Bounds of neurons are of use only if there is time left to use them.
     let share = 0.5 * shared.seconds_left();
     let Workspace { propagation, contractor, .. } = workspace;

@@ -3,6 +3,7 @@
 
 use crate::bound::split_candidates::Split;
 use crate::bound::{Assumption, Contraction, Contractor};
+use crate::domain::clock::Clock;
 use crate::domain::output::GeneratorRow;
 use crate::domain::{Output, Propagation, RestrictedPair};
 use crate::lp::certified::Scratch;
@@ -18,7 +19,7 @@ use crate::search::split::Plan;
 use crate::search::split::gain::SplitGain;
 use crate::search::split::score::Scores;
 use crate::search::statistics::WorkerStatistics;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// A worker's tools, and the box that it is bounding.
 pub struct Workspace<'a> {
@@ -233,7 +234,7 @@ fn propagation(context: &Context<'_>) -> Propagation {
         .with_back_substitution(back_substitution)
         .with_intervals(!context.record.on())
         .with_memory(settings.zonotope_memory)
-        .with_deadline(context.shared.deadline)
+        .with_clock(Clock { deadline: context.shared.deadline, stopped: Some(Arc::clone(&context.shared.stopped)) })
 }
 
 /// The outputs of the last propagation.
