@@ -43,6 +43,17 @@ impl ValuePlace {
         if form.is_empty() { 0.0 } else { form.column(0)[place] }
     }
 
+    /// The first number that is beyond all generators of the form.
+    pub fn end(&self, layers: &[LayerState]) -> usize {
+        let after = &layers[self.step].after;
+        let columns = if self.second {
+            after.second.len().max(after.columns2())
+        } else {
+            after.first.len().max(after.columns1())
+        };
+        self.own + columns.saturating_sub(1 + self.inputs)
+    }
+
     /// By how much the sum of absolute values of a row grows if slope times the form is added, without rounding.
     pub fn change(&self, row: &GeneratorRow, slope: f64, layers: &[LayerState]) -> f64 {
         let mut change = 0.0;
