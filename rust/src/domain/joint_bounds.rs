@@ -17,6 +17,9 @@ use crate::network::Pair;
 /// The share of its range that a row has to lose for another propagation to pay.
 const NARROWED: f64 = 0.1;
 
+/// The most rounded products that are looked at: a few seconds. Steps behind which there would be more keep their bounds.
+const PRODUCTS: usize = 1 << 31;
+
 /// Narrows the bounds of d that a propagation of the pair found, of which these are all states. True if one of them
 /// became narrower by more than a little, in a row where that matters.
 pub fn tighten_differences(
@@ -27,7 +30,7 @@ pub fn tighten_differences(
     row: &mut GeneratorRow,
     stop: impl Fn() -> bool,
 ) -> bool {
-    let mut narrowed = false;
+    let (mut narrowed, mut left) = (false, PRODUCTS);
     for s in 0..pair.depth().saturating_sub(1) {
         let layer = &layers[s];
         let bends = |i: &usize| layer.transformer1.fresh[*i] != 0.0 && layer.transformer2.fresh[*i] != 0.0;
@@ -37,8 +40,16 @@ pub fn tighten_differences(
         }
         let until = &layers[..=s];
         let roundings = JointRounding::of(pair, until, inputs);
+        let work = roundings.work().saturating_mul(2 * rows.len());
+        if roundings.is_empty() || work > left {
+            continue;
+        }
+        left -= work;
         let (output, known) = (Output::new(layer, inputs, domain), &mut bounds.layers[s].d);
-        for i in rows.into_iter().filter(|_| !roundings.is_empty()) {
+        for i in rows {
+            if stop() {
+                return narrowed;
+            }
             let before = known.upper[i] - known.lower[i];
             for sign in [1.0, -1.0] {
                 output.row([(Quantity::Difference, i, sign)], 0.0, row);

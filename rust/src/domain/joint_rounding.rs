@@ -92,7 +92,9 @@ impl JointRounding {
     /// first steps, or of all of them.
     #[must_use]
     pub fn of(pair: &Pair, layers: &[LayerState], inputs: usize) -> Self {
-        let Some((last, before)) = layers.split_last() else { return Self::default() };
+        let Some((last, before)) = layers.split_last().filter(|(last, _)| !last.z1.is_empty()) else {
+            return Self::default();
+        };
         if (0..layers.len()).any(|s| layers[s].x.lower.len() != pair.first[s].rows) {
             return Self::default();
         }
@@ -121,7 +123,7 @@ impl JointRounding {
                 }
                 groups.extend(found.into_iter().filter_map(|((j, row), products)| {
                     let value = ValuePlace { second: network == 1, step: j, row, inputs, own: place.0 };
-                    if value.end(layers) > place.1 {
+                    if value.freed(layers) || value.end(layers) > place.1 {
                         return None;
                     }
                     Group::of(value, multiples.after[j][row], range_behind(&steps[j], row, bounds(j)), products)
@@ -142,6 +144,12 @@ impl JointRounding {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.nothing.is_empty()
+    }
+
+    /// How many rounded products a bound of a row looks at, at most.
+    #[must_use]
+    pub fn work(&self) -> usize {
+        self.groups.iter().map(|group| group.count * group.products.len()).sum()
     }
 
     /// The part of [`GeneratorRow::upper`] that these roundings account for: what they can take off it at best, were they

@@ -43,6 +43,12 @@ impl ValuePlace {
         if form.is_empty() { 0.0 } else { form.column(0)[place] }
     }
 
+    /// Whether the form was freed, as large ones are once no step reads them any more ([`super::propagation`]).
+    pub fn freed(&self, layers: &[LayerState]) -> bool {
+        let after = &layers[self.step].after;
+        if self.second { after.second.is_empty() } else { after.first.is_empty() }
+    }
+
     /// The first number that is beyond all generators of the form.
     pub fn end(&self, layers: &[LayerState]) -> usize {
         let after = &layers[self.step].after;

@@ -113,5 +113,5 @@ def test_differences_in_front_of_relus_are_bounded_so_too(rounding: Rounding, se
     f, g, least = bending(rounding, 0.5, seed)
     claims = [Epsilon(least * Fraction(one)) for one in (0.999, share)]
     false, true = (task(f, g, claim, [-1] * 2, [1] * 2, space=space(2, 1)) for claim in claims)
-    assert Runner(Options(threads=1, boxes=20)).run(false).verdict is not Verdict.EQUIVALENT
+    assert Runner(Options(threads=1, boxes=4)).run(false).verdict is not Verdict.EQUIVALENT
     assert Runner(Options(threads=1, boxes=1)).run(true).verdict is Verdict.EQUIVALENT
