@@ -134,3 +134,17 @@ def test_ends_of_a_clip_that_are_put_elsewhere(name: str, short: bool, tmp_path:
             read_network(path)
     else:
         assert np.allclose(read_network(path).evaluate(point.astype(float)).reshape(-1), right, rtol=1e-6)
+
+
+def test_numbers_that_follow_from_a_sign(tmp_path: Path) -> None:
+    """sign(x) times a constant has three values, of which one lies next to a tie."""
+    end = np.float32(6.0)
+    constants: Constants = {"e": end, "s": end / np.float32(127.5), "z": np.array(0, np.int8)}
+    nodes = [
+        node("Sign", ["x"], "c"),
+        node("Mul", ["c", "e"], "m"),
+        node("QuantizeLinear", ["m", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "y"),
+    ]
+    with pytest.raises(NetworkError, match="is held at"):
+        read_network(save(tmp_path, build(nodes, constants, [1, 2])))

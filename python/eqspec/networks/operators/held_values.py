@@ -35,6 +35,12 @@ _KEEPING = {
 _ENDS = {"HardSigmoid", "Sigmoid", "Sign", "Tanh", "Erf"}
 """Operators that runtimes have at 1 or -1 on whole regions."""
 
+_COMPUTING = {"Add": np.add, "Div": np.divide, "Mul": np.multiply, "Sub": np.subtract}
+"""Operators that runtimes compute in float32 of such a number and a constant."""
+
+_MOST_COMPUTED = 512
+"""Numbers that follow so; of more, none is kept."""
+
 _MOST = 4096
 """Constants of a tensor that are looked at; beyond, it is no bound but a table."""
 
@@ -50,6 +56,8 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
         held = {-1.0, 1.0}
     elif kind in ("Abs", "Neg"):
         held = {sign * number for value in values for number in value._held for sign in (1.0, -1.0)}
+    elif kind in _COMPUTING and len(values) == 1:
+        held = _computed(call)
     elif kind in _HOLDING or kind in _KEEPING:
         held = {number for value in values for number in value._held}
     else:
@@ -62,6 +70,20 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     for result in results:
         if isinstance(result, Affine):
             result._held.update(held)
+
+
+def _computed(call: OperatorCall) -> set[float]:
+    """What an operator of _COMPUTING makes of held numbers and of constants, as a runtime has it."""
+    sides = [
+        np.array(sorted(value._held)) if isinstance(value, Affine) else np.unique(value.value)
+        for value in call.inputs
+        if isinstance(value, Affine | Enclosure)
+    ]
+    if len(sides) != 2 or not 0 < sides[0].size * sides[1].size <= _MOST_COMPUTED:
+        return set()
+    with np.errstate(all="ignore"):
+        made = _COMPUTING[call.node.op_type].outer(*(side.astype(np.float32) for side in sides))
+    return {float(number) for number in made.flat if np.isfinite(number)}
 
 
 def level_differs(held: Iterable[float], scale: Array, low: Array, high: Array) -> float | None:
