@@ -67,6 +67,8 @@ class Affine:
     """The elementwise operator that gave it, if one did (see `unary`)."""
     _ordered: list[Any] = field(default_factory=list, init=False, repr=False)
     """Of what its entries are the largest, if they are (see `operators/peaks`)."""
+    _held: set[float] = field(default_factory=set, init=False, repr=False)
+    """Numbers that entries take on whole regions (see `operators/held_values`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -88,22 +88,27 @@ pub struct JointRounding {
 }
 
 impl JointRounding {
-    /// Those of the last propagation of a pair, of which these are all states.
+    /// Those in a row of the last of these steps, before its function, after a propagation of a pair: the states of its
+    /// first steps, or of all of them.
     #[must_use]
     pub fn of(pair: &Pair, layers: &[LayerState], inputs: usize) -> Self {
-        let Some(last) = layers.last().filter(|_| pair.depth() == layers.len()) else { return Self::default() };
-        if (0..pair.depth()).any(|s| layers[s].x.lower.len() != pair.first[s].rows) {
+        let Some((last, before)) = layers.split_last().filter(|(last, _)| !last.z1.is_empty()) else {
+            return Self::default();
+        };
+        if (0..layers.len()).any(|s| layers[s].x.lower.len() != pair.first[s].rows) {
             return Self::default();
         }
         let (second, own) = (last.z1.len() - 1, last.z1.len() + last.z2.len() - 2 - inputs);
         let end = own + last.rest_sources.iter().filter(|&&source| source == Source::Own).count();
         let (mut groups, mut nothing) = (Vec::new(), Vec::new());
         for (network, steps) in [&pair.first, &pair.second].into_iter().enumerate() {
+            let steps = &steps[..before.len()];
             let place = [(inputs, second), (second, own)][network];
             let bounds = |s: usize| if network == 0 { &layers[s].x } else { &layers[s].y };
             let multiples = Multiples::of(steps, bounds);
             for (s, step) in steps.iter().enumerate().filter(|(_, step)| step.function.curves().is_some()) {
                 let mut found: BTreeMap<(usize, usize), Vec<Product>> = BTreeMap::new();
+                // The row may read nothing behind this step; then its generators have no place in it.
                 let of_network = generators_of(&layers[s], network == 1, inputs, place);
                 let of_both = of_difference(&layers[s], network == 1, own);
                 for (i, generator) in of_network.into_iter().chain(of_both).filter(|(_, g)| g.number < end) {
@@ -118,6 +123,9 @@ impl JointRounding {
                 }
                 groups.extend(found.into_iter().filter_map(|((j, row), products)| {
                     let value = ValuePlace { second: network == 1, step: j, row, inputs, own: place.0 };
+                    if value.freed(layers) || value.end(layers) > place.1 {
+                        return None;
+                    }
                     Group::of(value, multiples.after[j][row], range_behind(&steps[j], row, bounds(j)), products)
                 }));
             }
@@ -136,6 +144,12 @@ impl JointRounding {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.nothing.is_empty()
+    }
+
+    /// How many rounded products a bound of a row looks at, at most.
+    #[must_use]
+    pub fn work(&self) -> usize {
+        self.groups.iter().map(|group| group.count * group.products.len()).sum()
     }
 
     /// The part of [`GeneratorRow::upper`] that these roundings account for: what they can take off it at best, were they

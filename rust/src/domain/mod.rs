@@ -40,6 +40,7 @@ pub mod columns;
 pub mod factors;
 pub mod intermediate_bounds;
 pub mod intervals;
+pub mod joint_bounds;
 pub mod joint_rounding;
 pub mod layer_state;
 mod multiples;

@@ -43,6 +43,23 @@ impl ValuePlace {
         if form.is_empty() { 0.0 } else { form.column(0)[place] }
     }
 
+    /// Whether the form was freed, as large ones are once no step reads them any more ([`super::propagation`]).
+    pub fn freed(&self, layers: &[LayerState]) -> bool {
+        let after = &layers[self.step].after;
+        if self.second { after.second.is_empty() } else { after.first.is_empty() }
+    }
+
+    /// The first number that is beyond all generators of the form.
+    pub fn end(&self, layers: &[LayerState]) -> usize {
+        let after = &layers[self.step].after;
+        let columns = if self.second {
+            after.second.len().max(after.columns2())
+        } else {
+            after.first.len().max(after.columns1())
+        };
+        self.own + columns.saturating_sub(1 + self.inputs)
+    }
+
     /// By how much the sum of absolute values of a row grows if slope times the form is added, without rounding.
     pub fn change(&self, row: &GeneratorRow, slope: f64, layers: &[LayerState]) -> f64 {
         let mut change = 0.0;

@@ -198,6 +198,8 @@ pub struct Policy {
     pub backward: Backward,
     /// Splits at signs for each violation that these leave open.
     pub sign_tree: SignTreeBudget,
+    /// How often the first box is propagated again within differences that roundings taken together allow.
+    pub joint_passes: usize,
     /// Contraction of one network by itself on the whole box, and on a part of it.
     pub alone: AloneBudget,
     pub alone_part: AloneBudget,
@@ -227,6 +229,7 @@ pub const POLICY: Policy = Policy {
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
     sign_tree: SignTreeBudget { work: 16_000_000_000, foreseen_after: 64, at_once: 32 },
+    joint_passes: 3,
     alone: AloneBudget {
         rounds: 60,
         steps: 20,

@@ -13,6 +13,7 @@ import pytest
 from eqspec.audit.reading import File, Number
 from eqspec.audit.rounding import Refused
 from eqspec.audit.witness import values_at
+from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from unit.networks.models import node, save
 from unit.networks.test_linear_quantisation import Constants, build, exactly, running
@@ -83,3 +84,67 @@ def test_ends_of_a_clip_on_a_tie(end: float, kind: str, beside: int, other_reade
     if beside:  # the auditor has the level of a rational number there, so it refuses
         with pytest.raises(Refused, match="a Clip to a number"):
             values_at(file, (Fraction(50),) * 2)
+
+
+_CLIP = node("Clip", ["x", "low", "high"], "c")
+_MOVED = {
+    "turned": [_CLIP, node("Transpose", ["c"], "m")],
+    "flat": [_CLIP, node("Flatten", ["c"], "m")],
+    "one of two": [_CLIP, node("Concat", ["c", "x"], "m", axis=1)],
+    "an average": [_CLIP, node("ReduceMean", ["c"], "m", axes=[0])],
+    "the other sign": [_CLIP, node("Neg", ["c"], "m")],
+    "clipped twice": [_CLIP, node("Clip", ["c", "lower", "higher"], "m")],
+    "a largest": [node("Min", ["x", "high"], "c"), node("Max", ["c", "low"], "m")],
+    "a ReLU6": [node("Relu", ["x"], "c"), node("Clip", ["c", "", "high"], "m")],
+}
+
+
+@pytest.mark.parametrize("short", [False, True], ids=["no tie", "tie"])
+@pytest.mark.parametrize("name", _MOVED)
+def test_ends_of_a_clip_that_are_put_elsewhere(name: str, short: bool, tmp_path: Path) -> None:
+    """A whole region lies at an end: next to a tie both readers refuse, unless their level is that of runtimes."""
+    end = np.float32(6.0)
+    ends = {"low": -end, "high": end, "lower": np.float32(-100), "higher": np.float32(100)}
+    used = {one for made in _MOVED[name] for one in made.input}
+    scale = end / np.float32(127.5 if short else 127.0)
+    constants: Constants = {key: end for key, end in ends.items() if key in used}
+    constants |= {"s": scale, "z": np.array(0, np.int8)}
+    nodes = [
+        *_MOVED[name],
+        node("QuantizeLinear", ["m", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "y"),
+    ]
+    proto = build(nodes, constants, [1, 2], opset=13)
+    path, point = save(tmp_path, proto), np.array([[-50, 50]], np.float32)
+    (expected,) = running(proto).run(None, {"x": point})
+    right = np.asarray(expected).reshape(-1)
+    unit = (Fraction(1),) * 2
+    file = File("", Path(path).read_bytes(), Number, unit, (Fraction(0),) * 2, (50.0,) * 2, False, right.size)
+
+    def audited() -> list[float]:
+        return [float(low) for low, _ in values_at(file, (Fraction(-50), Fraction(50)))]
+
+    if short:
+        with pytest.raises(Refused, match="a Clip to a number"):
+            audited()
+    else:
+        assert np.allclose(audited(), right, rtol=1e-6)
+    if short and name != "a ReLU6":  # which cuts off at zero, and at a level beyond those there are
+        with pytest.raises(NetworkError, match="is held at"):
+            read_network(path)
+    else:
+        assert np.allclose(read_network(path).evaluate(point.astype(float)).reshape(-1), right, rtol=1e-6)
+
+
+def test_numbers_that_follow_from_a_sign(tmp_path: Path) -> None:
+    """sign(x) times a constant has three values, of which one lies next to a tie."""
+    end = np.float32(6.0)
+    constants: Constants = {"e": end, "s": end / np.float32(127.5), "z": np.array(0, np.int8)}
+    nodes = [
+        node("Sign", ["x"], "c"),
+        node("Mul", ["c", "e"], "m"),
+        node("QuantizeLinear", ["m", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "y"),
+    ]
+    with pytest.raises(NetworkError, match="is held at"):
+        read_network(save(tmp_path, build(nodes, constants, [1, 2])))

@@ -77,3 +77,41 @@ def test_roundings_of_one_value_are_bounded_together(rounding: Rounding, step: F
     assert most * Fraction(11, 10) < alone
     assert Runner(Options(threads=1, boxes=40)).run(false).verdict is not Verdict.EQUIVALENT
     assert verdict is Verdict.EQUIVALENT
+
+
+def bending(rounding: Rounding, step: float, seed: int) -> tuple[Network, Network, Fraction]:
+    """As `pair`, with ReLUs of several sums of all products, and how far both part at ends of cells, at least."""
+    random, inputs, each, hidden, grid = np.random.default_rng(seed), 2, 10, 5, 16
+    weights = random.integers(-255, 256, (inputs, each)) / 128
+    products = np.concatenate([np.outer(w, row) for w, row in zip(weights, np.eye(inputs), strict=True)])
+    sums, bias = random.integers(-8, 9, (hidden, inputs * each)) / 8, random.integers(-16, 17, hidden) / 8
+    last = random.integers(-8, 9, (1, hidden)) / 8
+    cut = Curves.all(Quantiser(1 / grid, -(1 << 20), 1 << 20, Rounding.FLOOR).curve)
+    rounds = Curves.all(Quantiser(step, -(1 << 20), 1 << 20, rounding).curve)
+    ends = [Step((Term(at, Tile.dense(last)),), np.zeros(1), None, "identity") for at in (0, 2)]
+    first = (Step((Term(-1, Tile.dense(sums @ products)),), bias, None, "relu"), ends[0])
+    second = (
+        Step((Term(-1, Tile.dense(np.eye(inputs))),), np.zeros(inputs), None, cut),
+        Step((Term(0, Tile.dense(products)),), np.zeros(inputs * each), None, rounds),
+        Step((Term(1, Tile.dense(sums)),), bias, None, "relu"),
+        ends[1],
+    )
+    z = np.stack(np.meshgrid(*[np.arange(-grid, grid + 1) / grid] * inputs), -1).reshape(-1, inputs)
+    made = np.array([[float(_ROUNDED[rounding](Fraction(v) / Fraction(step))) for v in row] for row in z @ products.T])
+    other = np.maximum(made * step @ sums.T + bias, 0.0) @ last.T
+    corners = [np.minimum(z + np.array(c) / grid, 1.0) for c in np.ndindex(*[2] * inputs)]
+    least = max(np.abs(np.maximum(x @ products.T @ sums.T + bias, 0.0) @ last.T - other).max() for x in corners)
+    return Network(first, inputs, "m", "f"), Network(second, inputs, "m", "g"), Fraction(float(least))
+
+
+@pytest.mark.parametrize(
+    ("rounding", "seed", "share"),
+    [(Rounding.FLOOR, 0, 2.6), (Rounding.FLOOR, 5, 1.8), (Rounding.HALF_EVEN, 2, 3.6), (Rounding.HALF_EVEN, 3, 3.5)],
+)
+def test_differences_in_front_of_relus_are_bounded_so_too(rounding: Rounding, seed: int, share: float) -> None:
+    """By bounds of the outputs alone these shares of the least difference are 3.2, 2.1, 4 and 3.9."""
+    f, g, least = bending(rounding, 0.5, seed)
+    claims = [Epsilon(least * Fraction(one)) for one in (0.999, share)]
+    false, true = (task(f, g, claim, [-1] * 2, [1] * 2, space=space(2, 1)) for claim in claims)
+    assert Runner(Options(threads=1, boxes=4)).run(false).verdict is not Verdict.EQUIVALENT
+    assert Runner(Options(threads=1, boxes=1)).run(true).verdict is Verdict.EQUIVALENT

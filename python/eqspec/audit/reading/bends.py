@@ -53,10 +53,10 @@ def clipped(program: Program, value: Value, low: float, high: float) -> Value:
         return program.constant_where(value, np.full(value.shape, low))
     if not low < high:
         raise Refused("a Clip between numbers in the wrong order, which runtimes read in two ways")
+    program.held |= {low, high}
     made = program.step(value, (clip(low, high),)) if np.isfinite([low, high]).all() else value
     if made is value and np.isfinite([low, high]).any():
         made = (largest if high == np.inf else least)(program, value, np.array(low if high == np.inf else high))
-    program.cut[made] = [*filter(np.isfinite, (low, high)), *program.cut.get(made, ())]
     return made
 
 

@@ -45,7 +45,7 @@ class Program:
         self.sizes = {INPUTS: np.array(sizes), CONSTANT: np.ones(1)}
         self._named, self.asked, self.said = 0, list[Value](), list[str]()
         self.origins: dict[Value, tuple[str, Sequence[Operand]]] = {}
-        self.cut = dict[Value, list[float]]()  # the ends between which a Clip has left a value
+        self.held = set[float]()  # what values may be on whole regions: ends of clips, constants
 
     def units(self, source: int, shape: tuple[int, ...]) -> Value:
         """What a source gives, which is computed: as it is, but for what an underflow may lose of its products."""

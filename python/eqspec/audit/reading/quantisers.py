@@ -8,8 +8,9 @@
 Low and high of Quant follow from bits, sign and `narrow` as qonnx computes them. Scales and zero points are the numbers
 of the file; constants are quantised in rationals, but for the quotient of two float32 numbers in QuantizeLinear, which
 is one of float32. Integers between the last two are read by DequantizeLinear alone, so no arithmetic on them, which
-might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a signed Quant of one bit, a Clip
-in front whose end has another level as a float32 quotient, and all of it in float32.
+might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a signed Quant of one bit, all of
+it in float32, and files in which a value may be one number on a whole region, as the end of a Clip, whose level is
+another one as a float32 quotient.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from .value import Value
 
 MODES = {"ROUND": HALF_EVEN, "HALF_EVEN": HALF_EVEN, "HALF_UP": HALF_AWAY, "HALF_DOWN": HALF_ZERO, "CEIL": CEIL,
          "FLOOR": FLOOR, "UP": AWAY, "DOWN": ZERO}  # fmt: skip
-KNOWN = {"Quant": ({"signed", "narrow", "rounding_mode"}, 4), "BipolarQuant": (set[str](), 2)}
-KNOWN["IntQuant"] = KNOWN["Quant"]
+KNOWN = dict.fromkeys(("Quant", "IntQuant"), ({"signed", "narrow", "rounding_mode"}, 4))
+KNOWN["BipolarQuant"] = (set[str](), 2)
 TYPES = {np.dtype(name): (np.iinfo(name).min, np.iinfo(name).max) for name in ("i1", "u1", "i2", "u2")}
+HOLDING = {"Concat", "Max", "Min", "Pad", "Where"}  # which give constants as they are, beside what is computed
 STORED = {*TYPES, np.dtype("i4")}
 MOST_BITS = 50
 
@@ -110,10 +112,10 @@ def quantised(
         short = [np.float32(x), np.float32(scale), np.float32(x) / np.float32(scale)]
         held = (short[0] == x) & (short[1] == scale) & np.isfinite(short[2])
         x, scale = np.where(held, short[2], x).astype(float), np.where(held, 1.0, scale)
-    cut = program.cut.get(x, ()) if isinstance(x, Value) else ()
-    pairs = ((a, s) for a in cut for s in np.unique(scale[scale > 0.0]))
+    held = np.array([sign * a for a in program.held for sign in (1.0, -1.0)] if isinstance(x, Value) else ())
+    pairs = ((a, s) for s in np.unique(scale) for a in held[np.abs(held / s % 1.0 - 0.5) < 2.0**-6])
     if any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs):
-        raise Refused("a Clip to a number that runtimes, dividing it by a scale, cut off at another level")
+        raise Refused("a Clip to a number, or one like it, that runtimes, dividing by a scale, give another level")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
     return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
@@ -149,10 +151,8 @@ def _constants(operand: Operand | None, shape: tuple[int, ...]) -> Array:
 
 def along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, Any]) -> Array:
     """Parameters of ONNX: one for all, or one for each place along an axis."""
-    if not isinstance(operand, np.ndarray):
-        raise Refused("a quantiser whose parameters are computed")
-    if operand.size == 1:
-        return _constants(operand.reshape(()), shape)
+    if not isinstance(operand, np.ndarray) or operand.size == 1:
+        return _constants(operand.reshape(()) if isinstance(operand, np.ndarray) else operand, shape)
     axis = given.get("axis", 1)
     if operand.ndim != 1 or not -len(shape) <= axis < len(shape) or shape[axis] != operand.size:
         raise Refused("a quantiser with another number of scales than places along its axis, or with blocks of them")

@@ -36,6 +36,7 @@ from eqspec.networks.levels import Levels, Quantised, told_apart
 from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
+from eqspec.networks.operators.held_values import level_differs
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.networks.units import Reading
@@ -87,10 +88,15 @@ class Steps:
         alone = bool(call.alone and call.alone[0])
         if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
             return made  # a runtime may round the ends of a Clip to other levels
-        merged, apart = _without_bend(made, x, call.plain, divided=call.node.op_type == "QuantizeLinear")
+        divided = call.node.op_type == "QuantizeLinear"
+        merged, apart = _without_bend(made, x, call.plain, divided=divided)
         if alone and merged is not made:
             x.parts[0].units.reading.neurons -= x.size
-        return merged if alone or apart else made
+        result = merged if alone or apart else made
+        if divided and not call.given.reading.unit:
+            argument = x if result is made else x._origin[0].operands[0]
+            _check_held(argument, result)
+        return result
 
     def _missed(self, call: OperatorCall) -> Array:
         """What a runtime misses of the zero point, and by underflow; the rest is in the radius of a value.
@@ -179,6 +185,14 @@ def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array
         message = "a constant that was computed, and may be rounded, lies at a threshold of the quantiser"
         raise UnreadableError(message, "fold the constants before exporting")
     return least.astype(np.float64), int(((low != least) & (high != most)).sum())
+
+
+def _check_held(x: Affine, made: Quantised) -> None:
+    """UnreadableError where a number that the argument is held at has two levels, so that neither is what all have."""
+    number = level_differs(x._held, made.scale, made.low, made.high)
+    if number is not None:
+        message = f"a value that is held at {number!r}, as by a Clip, has another level there as a float32 quotient"
+        raise UnreadableError(message, "quantise right behind the Clip, or with a scale that does not make it a tie")
 
 
 def _without_bend(

@@ -42,6 +42,7 @@ from eqspec.networks.operators import (
     QUANTISING,
     comparisons,
     folding,
+    held_values,
     masking,
     varying_masks,
 )
@@ -482,6 +483,7 @@ class _Reading:
             fix = "export the model again; if onnxruntime runs it as it is, report this"
             raise self._error(f"the node cannot be read ({error})", node, fix) from error
         unary.remember(call, results)
+        held_values.remember(call, results)
         return results
 
     def _check_output(self, result: Affine) -> None:
