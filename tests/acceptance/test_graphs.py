@@ -174,6 +174,14 @@ def test_a_tagger_of_particles(claim: Property, tmp_path: Path) -> None:
     assert result.witness.onnxruntime_confirms
 
 
+def test_the_first_box_is_bounded_backwards_before_others_are_probed(tmp_path: Path) -> None:
+    """Plain bisection takes thousands of boxes."""
+    model = tagger(np.random.default_rng(5))
+    one, coarse = pair(tmp_path, model, on_a_grid(model))
+    result = verdict(one, coarse, Epsilon(Fraction("0.047")), box(model, "0.1"), 6000)
+    assert (result.verdict, result.boxes) == (Verdict.EQUIVALENT, 1)
+
+
 SPEC = """eqspec 1
 space image {
   shape   [1, 8, 8]

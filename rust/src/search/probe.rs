@@ -14,6 +14,8 @@
 //! on jets (near, .99) one leaves 1 831 after 1 024 boxes and two leave 617, so that two went on for 4 096 boxes that
 //! proved nothing. So the first probe is made by one worker, where it is no longer than `work`; the others would save it
 //! some hundredths of a second.
+//!
+//! On graphs the first box of a probe is bounded backwards, as that of the whole search is: often nothing is left to probe.
 
 use super::Region;
 use super::policy::POLICY;
@@ -34,13 +36,15 @@ pub struct Probe<'a> {
 
 impl Probe<'_> {
     /// How many boxes each probe may take, in order. There is none where contraction is not used anyway, or where
-    /// bisection is hopeless.
-    pub fn budgets(&self, settings: &Settings) -> Vec<u64> {
+    /// bisection is hopeless. What is done may be `kept`, as a record or a trail, which has no place for backward bounds.
+    pub fn budgets(&self, settings: &Settings, kept: bool) -> Vec<u64> {
         let inputs = self.region.free().len();
         let linear = self.property.obligations.iter().all(|o| o.violation.is_linear());
         let policy = &POLICY.probes;
+        let bounded = !self.pair.is_chain() && settings.root_bounds && !kept;
+        let most_inputs = if bounded { policy.inputs_of_graph } else { policy.inputs };
         // Where the settings want every box contracted, however few its inputs are, there is no probe either.
-        if !linear || !settings.contracts(inputs) || inputs > policy.inputs || settings.contract_above == 0 {
+        if !linear || !settings.contracts(inputs) || inputs > most_inputs || settings.contract_above == 0 {
             return Vec::new();
         }
         let (first, second) = (policy.work / self.multiplications(inputs), policy.second);
@@ -78,7 +82,7 @@ impl Probe<'_> {
         let timeout = if number < SHORT { settings.timeout } else { most.min(settings.timeout) };
         let work = boxes.saturating_mul(self.multiplications(self.region.free().len()));
         let threads = if number == 0 && work <= POLICY.probes.work { 1 } else { settings.threads };
-        Settings { threads, contract: false, lp, boxes, timeout, ..settings.clone() }
+        Settings { threads, contract_above: usize::MAX, lp, boxes, timeout, ..settings.clone() }
     }
 
     /// The rows of the largest program: one for each output, those of a guard, and the constraints.

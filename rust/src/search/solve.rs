@@ -207,12 +207,12 @@ impl Search<'_> {
         let mut probed = 0;
         // An earlier proof tells what a probe would find out: whether plain bisection does.
         let budgets = match self.hints {
-            None => probe.budgets(settings),
+            None => probe.budgets(settings, !goes_on),
             Some(hints) if hints.contracts() => Vec::new(),
             Some(hints) => {
                 // The first one shows whether bisection still serves, as it does without hints.
                 let enough = hints.all_leaves().saturating_mul(2);
-                let first = probe.budgets(settings).into_iter().take(1);
+                let first = probe.budgets(settings, !goes_on).into_iter().take(1);
                 first.flat_map(|boxes| if enough > boxes { vec![boxes, enough] } else { vec![boxes] }).collect()
             }
         };

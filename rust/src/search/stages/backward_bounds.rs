@@ -9,8 +9,8 @@
 use super::alone_questions::bounds_again;
 use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
-use crate::domain::IntermediateBounds;
 use crate::domain::propagation::Failure;
+use crate::domain::{AbstractDomain, IntermediateBounds};
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
@@ -73,14 +73,16 @@ pub(super) fn propagate_again(
     StageResult::of(node)
 }
 
-/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded.
+/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded. It may be that of a probe, which
+/// leaves contraction out: often these bounds leave nothing to probe.
 fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
     let Context { pair, settings, record, .. } = workspace.context;
     let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
     whole
         && settings.root_bounds
         && (!pair.is_chain() || pair.inputs() > settings.wide_above)
-        && settings.contracts(usize::MAX)
+        && settings.contract
+        && settings.domain == AbstractDomain::Reduced
         && !record.on()
 }
 
