@@ -99,6 +99,7 @@ def rows() -> Iterator[Row]:
         "selected": "selection",
         "root_bounds": "root bounds",
         "sign_trees": "splits at signs on the first box",
+        "euclidean_norms": "Euclidean norms of the first box",
         "alone": "each network alone",
         "hulls": "hulls of first ReLUs",
     }

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 Kind = Literal["plain", "separable", "pool", "residual"]
 KINDS: tuple[Kind, ...] = ("plain", "separable", "pool", "residual")
 FUNCTIONS = ("relu", "leaky", "relu6", "hardtanh", "hardsigmoid", "abs")
+SMOOTH = ("sigmoid", "tanh", "softplus", "elu", "silu", "gelu", "hardswish")
 SLOPE, ALPHA, BETA = 0.1, 1 / 6, 0.5
 """Of the leaky ReLU, and of the hard sigmoid max(0, min(1, ALPHA x + BETA))."""
 OPSET, IR_VERSION = 17, 8
@@ -60,7 +61,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Function:
-    """One of FUNCTIONS, elementwise."""
+    """One of FUNCTIONS or SMOOTH, elementwise."""
 
     name: str
 
@@ -318,6 +319,16 @@ class _Writer:
                 return self.node("LeakyRelu", [value], alpha=SLOPE)
             case "hardsigmoid":
                 return self.node("HardSigmoid", [value], alpha=ALPHA, beta=BETA)
+            case "sigmoid" | "tanh" | "softplus" | "elu":
+                return self.node(name.capitalize(), [value])
+            case "silu":
+                return self.node("Mul", [value, self.node("Sigmoid", [value])])
+            case "hardswish":
+                return self.node("HardSwish", [value])
+            case "gelu":  # as exporters wrote it before there was an operator for it
+                scaled = self.node("Div", [value, *self.store(np.sqrt(2))])
+                raised = self.node("Add", [self.node("Erf", [scaled]), *self.store(np.array(1))])
+                return self.node("Mul", [self.node("Mul", [value, raised]), *self.store(np.array(0.5))])
             case _:
                 ends = (0.0, 6.0) if name == "relu6" else (-1.0, 1.0)
                 return self.node("Clip", [value, *self.store(*map(np.array, ends))])

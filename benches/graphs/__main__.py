@@ -25,6 +25,7 @@ from benches import machine
 from benches.baselines import keep
 from benches.graphs import digits, public, quantised, twins
 from benches.report import markdown, wide_console
+from convolutional_models import SMOOTH
 from eqspec.errors import EqspecError
 from eqspec.property import Epsilon
 from eqspec.run.options import Options
@@ -48,6 +49,9 @@ def rows() -> list[Row]:
         Row("digits, permuted", digits.moved, "root, < 50 ms"),
         Row("digits, 8 bits, 3 x, .1", lambda: digits.gridded("3"), "> 90 % at the root"),
         Row("digits, 8 bits, 3 x, .02", lambda: digits.gridded("3", 0.02), "> 90 % at the root"),
+        Row("digits, smooth, exported", lambda: digits.exported(SMOOTH), "root, < 100 ms"),
+        Row("digits, smooth, 8 bits, 3 x, .1", lambda: digits.gridded("3", 0.1, SMOOTH), "> 90 % at the root"),
+        Row("digits, smooth, 8 bits, 3 x, .02", lambda: digits.gridded("3", 0.02, SMOOTH), "> 90 % at the root"),
         Row("digits, 8 bits, 1.2 x", lambda: digits.gridded("1.2", 0.02), ""),
         Row("digits, 8 bits, Top-1", lambda: digits.same_class("grid", 0.05), ""),
         Row("digits, cut, Top-1", lambda: digits.same_class("cut", 0.02), ""),

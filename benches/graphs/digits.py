@@ -16,6 +16,7 @@ from benches.graphs import training
 from convolutional_models import (
     FUNCTIONS,
     KINDS,
+    SMOOTH,
     Array,
     Model,
     copied,
@@ -39,14 +40,15 @@ IMAGES = 5
 """Images that were not trained on, one claim around each."""
 
 
-def names() -> list[str]:
-    """All networks, `architecture_function`."""
-    return [f"{kind}_{function}" for kind in KINDS for function in FUNCTIONS]
+def names(functions: tuple[str, ...] = FUNCTIONS) -> tuple[str, ...]:
+    """The networks of these functions, `architecture_function`."""
+    return tuple(f"{kind}_{function}" for kind in KINDS for function in functions)
 
 
 def make(say: Callable[[str], None]) -> None:
     """Train and write whatever is not there."""
-    for number, (kind, function) in enumerate((kind, function) for kind in KINDS for function in FUNCTIONS):
+    made_of = [(kind, function) for functions in (FUNCTIONS, SMOOTH) for kind in KINDS for function in functions]
+    for number, (kind, function) in enumerate(made_of):
         if all(_path(f"{kind}_{function}", version).exists() for version in VERSIONS):
             continue
         rng = np.random.default_rng(number)
@@ -98,7 +100,7 @@ def queries(
 ) -> Iterator[Query]:
     """One query per network and image; the claim may depend on the largest sampled difference."""
     _, _, images, _ = training.digits()
-    for name in chosen or tuple(names()):
+    for name in chosen or names():
         one, other = read(name, versions[0]), read(name, versions[1])
         for number, image in enumerate(images[:IMAGES]):
             lower, upper = box(image, radius)
@@ -106,9 +108,9 @@ def queries(
             yield Query(f"{name} {number}", task(one, other, wanted, lower, upper, id=f"{name}[{number}]"), None)
 
 
-def exported() -> list[Query]:
+def exported(functions: tuple[str, ...] = FUNCTIONS) -> list[Query]:
     """BatchNormalization folded against not, 1e-4."""
-    with_norm = tuple(name for name in names() if name.startswith(NORMALISED))
+    with_norm = tuple(name for name in names(functions) if name.startswith(NORMALISED))
     return list(queries(lambda _: Epsilon(Fraction("0.0001")), ("unfolded", "folded"), chosen=with_norm))
 
 
@@ -117,7 +119,7 @@ def moved() -> list[Query]:
     return list(queries(lambda _: Epsilon(Fraction("0.0001")), ("folded", "permuted")))
 
 
-def gridded(times: str, radius: float = 0.1) -> list[Query]:
+def gridded(times: str, radius: float = 0.1, functions: tuple[str, ...] = FUNCTIONS) -> list[Query]:
     """8 bit weights, so many times the largest sampled difference.
 
     The first bound grows with the radius much faster than what is sampled, which hardly grows: on the residual network
@@ -125,7 +127,7 @@ def gridded(times: str, radius: float = 0.1) -> list[Query]:
     behind the first steps can have both signs. The max-pool's network has 14 times at .1, and 4 to 7 without its
     normalisation.
     """
-    return list(queries(lambda seen: Epsilon(Fraction(times) * Fraction(seen)), radius=radius))
+    return list(queries(lambda seen: Epsilon(Fraction(times) * Fraction(seen)), radius=radius, chosen=names(functions)))
 
 
 def same_class(version: str, radius: float) -> list[Query]:

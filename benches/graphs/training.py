@@ -7,6 +7,7 @@ those of its parameters to a list in the order in which `parameters` names them,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -31,6 +32,7 @@ from convolutional_models import (
     Residual,
 )
 
+_erf = np.vectorize(math.erf, otypes=[float])
 Gradients = dict[int, Array]
 Back = Callable[[Array, Gradients], Array]
 """The gradient of the inputs from that of the outputs; gradients of parameters are kept by the id of their array."""
@@ -138,9 +140,33 @@ def _function(name: str, x: Array) -> tuple[Array, Array]:
         case "hardsigmoid":
             score = ALPHA * x + BETA
             return np.clip(score, 0, 1), ALPHA * ((score > 0) & (score < 1)).astype(float)
+        case "sigmoid" | "tanh" | "softplus" | "elu" | "silu" | "gelu" | "hardswish":
+            return _smooth(name, x)
         case _:
             low, high = (0, 6) if name == "relu6" else (-1, 1)
             return np.clip(x, low, high), ((x > low) & (x < high)).astype(float)
+
+
+def _smooth(name: str, x: Array) -> tuple[Array, Array]:
+    score = (np.tanh(x / 2) + 1) / 2  # the logistic function, without overflow
+    match name:
+        case "sigmoid":
+            return score, score * (1 - score)
+        case "tanh":
+            return np.tanh(x), 1 - np.tanh(x) ** 2
+        case "softplus":
+            return np.logaddexp(x, 0), score
+        case "elu":
+            below = np.exp(np.minimum(x, 0))
+            return np.where(x > 0, x, below - 1), below
+        case "silu":
+            return x * score, score + x * score * (1 - score)
+        case "gelu":
+            likely = (1 + _erf(x / math.sqrt(2))) / 2
+            return x * likely, likely + x * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+        case _:
+            gate = np.clip(x / 6 + 0.5, 0, 1)
+            return x * gate, gate + x * ((gate > 0) & (gate < 1)) / 6
 
 
 def _conv(layer: Conv, x: Array) -> tuple[Array, Back]:

@@ -43,6 +43,9 @@ macro_rules! with_settings {
             root_bounds: bool = true,
             /// Whether such a box is split at signs of neurons within those bounds; switched off only to compare.
             sign_trees: bool = true,
+            /// Whether Euclidean norms bound what functions add to the difference on the first box of a graph or of so many
+            /// inputs; switched off only to compare.
+            euclidean_norms: bool = true,
             /// Whether the roundings of products of one value are taken together; switched off only to compare.
             joint_rounding: bool = true,
             /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to

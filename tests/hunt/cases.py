@@ -77,6 +77,7 @@ class Mode:
     alone: bool = True
     hulls: bool = True
     sign_trees: bool = True
+    euclidean_norms: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -220,6 +221,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         seed=int(rng.integers(1 << 30)),
         hulls=one(0.85),
         sign_trees=one(0.85),
+        euclidean_norms=one(0.85),
     )
 
 

@@ -22,6 +22,7 @@ mod descent;
 mod duals;
 mod effort;
 mod encoding;
+mod euclidean;
 mod exact;
 mod gradient;
 mod graphs;

@@ -37,6 +37,7 @@ pub mod affine;
 mod back_substitution;
 pub mod clock;
 pub mod columns;
+pub mod euclidean;
 pub mod factors;
 pub mod intermediate_bounds;
 pub mod intervals;
@@ -62,6 +63,7 @@ pub mod transformer;
 mod value_form;
 
 pub use abstract_domain::AbstractDomain;
+pub use euclidean::EuclideanNorms;
 pub use intermediate_bounds::{Contradiction, IntermediateBounds};
 pub use joint_rounding::JointRounding;
 pub use output::{LinearFunctional, Output};

@@ -16,6 +16,7 @@ pub mod near;
 pub mod real;
 pub mod registers;
 pub mod round;
+pub mod spectral;
 pub mod trigonometric;
 pub mod vectorised;
 mod window_index;

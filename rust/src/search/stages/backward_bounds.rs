@@ -7,6 +7,7 @@
 //! of a proof has no place for these bounds, so where one is kept the stage is left out.
 
 use super::alone_questions::bounds_again;
+use super::euclidean_norms::close_by_norms;
 use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
 use crate::domain::propagation::Failure;
@@ -25,12 +26,17 @@ impl Stage for BackwardBounds {
         if !worth_bounding(workspace, node) {
             return StageResult::Open;
         }
+        let norms = close_by_norms(workspace, node);
+        if node.open.is_empty() {
+            return StageResult::Proved;
+        }
         workspace.enter(Activity::Contraction);
         let Workspace { context, propagation, contractor, .. } = workspace;
         let shared = context.shared;
         let stop = || shared.stopping();
         let mut bounds = IntermediateBounds::of(propagation.layers(), &node.lower, &node.upper);
-        let tightened = contractor.tighten(&mut bounds, stop).map_err(Failure::from);
+        let narrowed = norms.narrow(&mut bounds).and_then(|()| contractor.tighten(&mut bounds, stop));
+        let tightened = narrowed.map_err(Failure::from);
         let patience = if bounds_again(workspace, node) { PATIENCE } else { usize::MAX };
         propagate_again(workspace, node, bounds, (tightened, patience))
     }
@@ -69,6 +75,7 @@ pub(super) fn propagate_again(
     if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
         return StageResult::Proved;
     }
+    close_by_norms(workspace, node);
     bound_violations(workspace, node, &bounds, patience, true);
     StageResult::of(node)
 }

@@ -11,6 +11,7 @@ mod alone_questions;
 mod backward_bounds;
 mod contraction;
 mod dual;
+mod euclidean_norms;
 mod falsification;
 mod guards;
 mod inherited;

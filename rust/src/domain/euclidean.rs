@@ -1,0 +1,439 @@
+//! Euclidean norms of what functions add to a difference: bounds of many neurons' relaxations taken together.
+//!
+//! Behind a function a strip of d says D = lam d + t with |t| <= kappa |d|, where kappa is the largest distance of lam from
+//! a slope of the function between x and y (mean value theorem, see [`super::strip`]). A zonotope keeps t as shift + fresh
+//! ad, with a generator for each neuron, and so every later step sums the absolute values of a row. But of all neurons
+//! of a step together,
+//!     |t|_2 <= |(kappa_i d_i)_i|_2,
+//! so that q . t is at most |q|_2 |t|_2 as well as sum |q_i| |t_i|. Where differences are small and spread over many neurons, as
+//! behind weights that were rounded, that is the smaller one: absolute values multiply by the sum of a kernel's sizes from step to
+//! step, lengths by its spectral norm. (Generators in groups that are bounded by a Euclidean norm: ellipsotopes,
+//! Kousik, Dai, Gao, 2022; Lipschitz constants of networks layer by layer: Szegedy et al., 2014.)
+//!
+//! # The norm of a step
+//! The form of d before the function is centre + shared generators + sum over earlier steps j of Q_j t_j, with Q_j the columns
+//! of the generators of step j, each divided by its size, and `centre` less what the shifts of these come to. So
+//!     |kappa d|_2 <= |kappa (|centre| + sum |shared| + err)|_2 + sqrt(|sum_j N_j N_j^T / w_j|_2),    N_j = |t_j|_2 kappa Q_j,
+//! for any weights w_j > 0 whose sum is 1 (Cauchy-Schwarz). The shared generators may join the sum, each as a vector of one
+//! number that is no longer than 1. What reaches less far by absolute values is bounded by these.
+//!
+//! # Soundness
+//! Invariant of [`super`]: there is one assignment of all generators such that forms hold within their errors, and that of the
+//! difference's own generator of a neuron is ad = (D - lam d - shift) / fresh, by its definition. So t = shift + fresh ad
+//! is the number above. Only rows that are a strip of d alone are taken (nothing of x, y, a1, a2), of one continuous
+//! function in both networks. Rounding is added to what is computed; estimates choose weights and means and nothing else.
+
+use super::intermediate_bounds::{Contradiction, IntermediateBounds};
+use super::layer_state::{LayerState, Source};
+use super::output::GeneratorRow;
+use super::phase::Bounds;
+use crate::network::{Function, Pair};
+use crate::numeric::round::{TINY, U, add_up, gamma, inflate, max_propagating_nan, mul_up, sub_up};
+use crate::numeric::spectral::{MOST_PRODUCTS, spectral_norm};
+
+/// Steps of a power iteration that estimates a norm.
+const ESTIMATE: usize = 6;
+
+/// The smallest factor of a block.
+const SMALLEST: f64 = 1e-100;
+
+/// The smallest weight of a block.
+const LEAST_WEIGHT: f64 = 1.0 / 1024.0;
+
+/// The own generator of one neuron: t = shift + size ad, and |t| <= reach.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    /// Its number among the difference's own generators.
+    number: usize,
+    row: usize,
+    shift: f64,
+    size: f64,
+    kappa: f64,
+    reach: f64,
+}
+
+/// What the function of one step adds to the difference: |t|_2 <= norm.
+#[derive(Debug, Clone)]
+struct Group {
+    members: Vec<Member>,
+    norm: f64,
+}
+
+/// The norms of all steps of a propagated box.
+#[derive(Debug, Clone, Default)]
+pub struct EuclideanNorms {
+    groups: Vec<Group>,
+    /// For each step the largest |d| of its rows, as far as it was looked at.
+    sizes: Vec<Vec<f64>>,
+    /// The place of the first own generator in a row over all generators.
+    own: usize,
+}
+
+/// How far the parts of a form of d reach, one entry for each row.
+struct Reaches {
+    /// At most |centre| + err, with the rounding of all that is computed here.
+    plain: Vec<f64>,
+    /// The sum of the generators that are in no group.
+    shared: Vec<f64>,
+    /// For each group what it reaches, by absolute values or by its norm.
+    of_groups: Vec<Vec<f64>>,
+}
+
+impl EuclideanNorms {
+    /// Those of the last propagation of a pair, of which these are all states. Looks at `stop` between steps; none where it
+    /// says so, where forms are missing, or where some step has no row that can be taken.
+    #[must_use]
+    pub fn of(pair: &Pair, layers: &[LayerState], inputs: usize, stop: impl Fn() -> bool) -> Self {
+        let Some(last) = layers.last().filter(|_| pair.depth() == layers.len()) else { return Self::default() };
+        let own = (last.z1.len() + last.z2.len()).saturating_sub(2 + inputs);
+        let mut norms = Self { groups: Vec::new(), sizes: Vec::new(), own };
+        for (s, layer) in layers.iter().enumerate() {
+            if stop() || layer.d_common.is_empty() || layer.d.lower.len() != layer.d_common.rows() {
+                return Self::default();
+            }
+            let reaches = Reaches::of(layer, &norms.groups);
+            norms.sizes.push(reaches.sizes(&layer.d));
+            if s + 1 < layers.len() {
+                let functions = (&pair.first[s].function, &pair.second[s].function);
+                let members = members_of(layer, functions, &norms.sizes[s]);
+                if !members.is_empty() {
+                    let norm = norm_of(layer, &members, &norms, &reaches);
+                    norms.groups.push(Group { members, norm });
+                }
+            }
+        }
+        norms
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Intersects bounds of the differences with what is known of their sizes.
+    pub fn narrow(&self, bounds: &mut IntermediateBounds) -> Result<(), Contradiction> {
+        for (layer, sizes) in bounds.layers.iter_mut().zip(&self.sizes) {
+            let known = Bounds { lower: sizes.iter().map(|v| -v).collect(), upper: sizes.clone() };
+            layer.d.intersect(&known)?;
+        }
+        Ok(())
+    }
+
+    /// An upper bound of a row, at most [`GeneratorRow::upper`] but for rounding. The row is changed.
+    pub fn upper(&self, row: &mut GeneratorRow) -> f64 {
+        let mut together = 0.0;
+        for group in &self.groups {
+            let mut sums = Sums::default();
+            let mut alone = 0.0;
+            for member in &group.members {
+                let Some(entry) = row.generators.get_mut(self.own + member.number) else { continue };
+                alone += entry.abs();
+                sums.add(*entry, member);
+                *entry = 0.0;
+            }
+            let joint = sums.upper(group.norm, group.members.len());
+            let alone = inflate(alone, group.members.len());
+            together = add_up(together, if joint < alone { joint } else { alone });
+        }
+        add_up(row.upper(), together)
+    }
+}
+
+/// Sums over the entries g of one row for the members of a group: with q = g / size, g ad = q t - q shift.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    shifts: f64,
+    shift_sizes: f64,
+    absolute: f64,
+    squares: f64,
+    missed: f64,
+}
+
+impl Sums {
+    fn add(&mut self, entry: f64, member: &Member) {
+        let q = entry / member.size;
+        self.shifts -= q * member.shift;
+        self.shift_sizes += (q * member.shift).abs();
+        self.absolute += q.abs() * member.reach;
+        self.squares += q * q;
+        // |g - q size| <= U |g|, and what underflows; |ad| <= 1.
+        self.missed += 2.0 * U * entry.abs() + TINY * (1.0 + member.size);
+    }
+
+    /// An upper bound of |q . t|.
+    fn reach(&self, norm: f64, members: usize) -> f64 {
+        let by_sizes = inflate(self.absolute, 2 * members + 2);
+        let length = inflate(inflate(self.squares + TINY, 2 * members + 2).sqrt(), 2);
+        let by_norm = mul_up(length, norm);
+        if by_norm < by_sizes { by_norm } else { by_sizes }
+    }
+
+    /// What the shifts, as they are computed, may be off by, and what is lost because q is rounded.
+    fn off(&self, members: usize) -> f64 {
+        inflate(gamma(2 * members + 4) * self.shift_sizes + self.missed, 4 * members + 8)
+    }
+
+    /// An upper bound of sum g ad.
+    fn upper(&self, norm: f64, members: usize) -> f64 {
+        let found = add_up(add_up(self.shifts, self.reach(norm, members)), self.off(members));
+        if found.is_nan() { f64::INFINITY } else { found }
+    }
+}
+
+impl Reaches {
+    fn of(layer: &LayerState, groups: &[Group]) -> Self {
+        let form = &layer.d_common;
+        let m = form.rows();
+        let (mut shared, mut columns) = (vec![0.0; m], 0_usize);
+        let mut add = |column: &[f64]| {
+            shared.iter_mut().zip(column).for_each(|(o, v)| *o += v.abs());
+            columns += 1;
+        };
+        (1..form.len()).for_each(|j| add(form.column(j)));
+        let own = own_columns(layer, groups);
+        (0..layer.d_rest.len()).filter(|j| own[*j].is_none()).for_each(|j| add(layer.d_rest.column(j)));
+        let mut sums = vec![vec![Sums::default(); m]; groups.len()];
+        for (j, place) in own.iter().enumerate() {
+            let Some((group, member)) = *place else { continue };
+            let (sums, member) = (&mut sums[group], &groups[group].members[member]);
+            for (sum, &entry) in sums.iter_mut().zip(layer.d_rest.column(j)).filter(|(_, entry)| **entry != 0.0) {
+                sum.add(entry, member);
+            }
+        }
+        let counts = groups.iter().map(|g| g.members.len()).sum::<usize>();
+        let plain = (0..m).map(|i| {
+            let mut centre = form.column(0)[i];
+            let (mut off, mut sizes) = (layer.extent_d.err[i], centre.abs());
+            for (sum, group) in sums.iter().zip(groups) {
+                (centre, sizes) = (centre + sum[i].shifts, sizes + sum[i].shifts.abs());
+                off = add_up(off, sum[i].off(group.members.len()));
+            }
+            off = add_up(off, inflate(gamma(groups.len() + 2) * sizes, counts + 8));
+            add_up(centre.abs(), off)
+        });
+        Self {
+            plain: plain.collect(),
+            shared: shared.iter().map(|&sum| if sum == 0.0 { 0.0 } else { inflate(sum, columns) }).collect(),
+            of_groups: sums
+                .iter()
+                .zip(groups)
+                .map(|(sums, group)| sums.iter().map(|sum| sum.reach(group.norm, group.members.len())).collect())
+                .collect(),
+        }
+    }
+
+    /// What the shared generators and each group reach, in this order.
+    fn parts(&self) -> impl Iterator<Item = &Vec<f64>> {
+        std::iter::once(&self.shared).chain(&self.of_groups)
+    }
+
+    /// The largest |d| of each row, by this and by what is known already.
+    fn sizes(&self, known: &Bounds) -> Vec<f64> {
+        let of = |i: usize| {
+            let found = self.parts().fold(self.plain[i], |sum, reaches| add_up(sum, reaches[i]));
+            let known = known.size(i);
+            if found < known { found } else { known }
+        };
+        (0..self.plain.len()).map(of).collect()
+    }
+}
+
+/// The group and the member of each column of `d_rest`; `None` of those that are in no group.
+fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Option<(usize, usize)>> {
+    let mut places = Vec::new();
+    for (g, group) in groups.iter().enumerate() {
+        for (k, member) in group.members.iter().enumerate() {
+            if places.len() <= member.number {
+                places.resize(member.number + 1, None);
+            }
+            places[member.number] = Some((g, k));
+        }
+    }
+    let mut number = 0;
+    let place = |source: &Source| match source {
+        Source::First(_) => None,
+        Source::Own => {
+            number += 1;
+            places.get(number - 1).copied().flatten()
+        }
+    };
+    layer.rest_sources.iter().map(place).collect()
+}
+
+/// The own generators of a step whose rows are strips of d alone.
+fn members_of(layer: &LayerState, (first, second): (&Function, &Function), sizes: &[f64]) -> Vec<Member> {
+    let (r, after) = (&layer.transformer_d, &layer.after);
+    let mut members = Vec::new();
+    let own = after.rows.iter().filter(|&&i| r.fresh_own[i] != 0.0);
+    for (number, &row) in own.enumerate() {
+        let alone = [&r.of_x, &r.of_y, &r.fresh1, &r.fresh2].iter().all(|v| v[row] == 0.0);
+        let loose = r.loose.get(row).is_some_and(|v| *v != 0.0);
+        let hull = (layer.x.lower[row].min(layer.y.lower[row]), layer.x.upper[row].max(layer.y.upper[row]));
+        let (lam, shift, size) = (r.of_d[row], r.shift[row], r.fresh_own[row].abs());
+        let Some((m, most)) = slopes((first, second), row, hull).filter(|_| alone && !loose) else { continue };
+        let kappa = max_propagating_nan(sub_up(most, lam), sub_up(lam, m));
+        let (by_slope, by_strip) = (mul_up(kappa, sizes[row]), add_up(shift.abs(), size));
+        let reach = if by_slope < by_strip { by_slope } else { by_strip };
+        if kappa.is_finite() && kappa >= 0.0 && reach.is_finite() && size >= f64::MIN_POSITIVE {
+            members.push(Member {
+                number: after.own_before + number,
+                row,
+                shift,
+                size: r.fresh_own[row],
+                kappa,
+                reach,
+            });
+        }
+    }
+    members
+}
+
+/// The hull of the slopes of a function between any two points of a range; `None` where the networks have two functions, or
+/// one that is not continuous.
+fn slopes((first, second): (&Function, &Function), row: usize, (l, u): (f64, f64)) -> Option<(f64, f64)> {
+    match (first, second) {
+        (Function::Relu, Function::Relu) => Some((0.0, 1.0)),
+        (Function::Curves(f), Function::Curves(g)) if f.of(row) == g.of(row) => {
+            let trend = f.of(row).trend(l, u);
+            (trend.rest == (0.0, 0.0) && !f.of(row).is_stepped()).then_some(trend.slopes)
+        }
+        _ => None,
+    }
+}
+
+/// An upper bound of the Euclidean norm of (kappa d) over the members of a step.
+fn norm_of(layer: &LayerState, members: &[Member], norms: &EuclideanNorms, reaches: &Reaches) -> f64 {
+    let by_rows = length(members.iter().map(|member| member.reach));
+    let mut plain: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches.plain[member.row])).collect();
+    let blocks = blocks(layer, members, norms);
+    let mut chosen = Vec::new();
+    for (block, reaches) in blocks.into_iter().zip(reaches.parts()) {
+        let reaching: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches[member.row])).collect();
+        let estimate = block.estimate();
+        if estimate < length(reaching.iter().copied()) {
+            chosen.push((block, estimate));
+        } else {
+            plain.iter_mut().zip(&reaching).for_each(|(o, v)| *o = add_up(*o, *v));
+        }
+    }
+    let Some(along) = norm_of_blocks(&chosen, members.len()) else { return by_rows };
+    let by_blocks = add_up(length(plain.iter().copied()), along);
+    if by_blocks < by_rows { by_blocks } else { by_rows }
+}
+
+/// An upper bound of the length of a vector of numbers that are not negative.
+fn length(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len();
+    inflate(inflate(values.map(|v| v * v + TINY).sum::<f64>(), 2 * n + 2).sqrt(), 2)
+}
+
+/// N^T of one group: |t|_2 kappa Q with rows and columns exchanged, (columns, members), column-major.
+struct Block {
+    columns: usize,
+    transposed: Vec<f64>,
+    /// At least what any entry of a form is multiplied by.
+    factor: f64,
+}
+
+impl Block {
+    /// About the norm of N: from below, by a power iteration.
+    fn estimate(&self) -> f64 {
+        let (k, r) = (self.columns, self.transposed.len() / self.columns.max(1));
+        let (mut x, mut norm) = (vec![1.0; r], 0.0);
+        for _ in 0..ESTIMATE {
+            let unit = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+            if unit == 0.0 || !unit.is_finite() {
+                return norm;
+            }
+            let mut y = vec![0.0; k];
+            for (column, v) in self.transposed.chunks_exact(k).zip(&x) {
+                y.iter_mut().zip(column).for_each(|(o, a)| *o += a * v / unit);
+            }
+            norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
+            x = self.transposed.chunks_exact(k).map(|column| column.iter().zip(&y).map(|(a, v)| a * v).sum()).collect();
+        }
+        norm
+    }
+}
+
+/// The blocks of all groups that are known before a step. Where kappa or a norm is very small a larger one is taken, so that
+/// their product never underflows.
+fn blocks(layer: &LayerState, members: &[Member], norms: &EuclideanNorms) -> Vec<Block> {
+    let own = own_columns(layer, &norms.groups);
+    let mut columns = vec![Vec::new(); norms.groups.len()];
+    for (j, place) in own.iter().enumerate() {
+        if let Some((group, member)) = place {
+            columns[*group].push((j, norms.groups[*group].members[*member].size));
+        }
+    }
+    let block = |(columns, group): (&Vec<(usize, f64)>, &Group)| {
+        let norm = group.norm.max(SMALLEST);
+        let entries = members.iter().flat_map(|member| {
+            let factor = member.kappa.max(SMALLEST) * norm;
+            columns.iter().map(move |&(j, size)| factor * (layer.d_rest.column(j)[member.row] / size))
+        });
+        let largest = members.iter().fold(SMALLEST, |most, member| most.max(member.kappa));
+        Block { columns: columns.len(), transposed: entries.collect(), factor: 1.0 + largest * norm }
+    };
+    let groups = columns.iter().zip(&norms.groups).map(block);
+    std::iter::once(shared_block(layer, members, &own)).chain(groups).collect()
+}
+
+/// The block of the generators that are in no group. Each is a number between -1 and 1 with a weight of its own, the length
+/// of its column, as one of the groups would have it.
+fn shared_block(layer: &LayerState, members: &[Member], own: &[Option<(usize, usize)>]) -> Block {
+    let (common, rest) = (&layer.d_common, &layer.d_rest);
+    let alone = (0..rest.len()).filter(|j| own[*j].is_none());
+    let all = (1..common.len()).map(|j| common.column(j)).chain(alone.map(|j| rest.column(j)));
+    let mut columns = Vec::new();
+    for column in all {
+        let of_members = members.iter().map(|member| member.kappa.max(SMALLEST) * column[member.row]);
+        let length = length(of_members);
+        if members.iter().any(|member| column[member.row] != 0.0) {
+            columns.push((column, length));
+        }
+    }
+    // Weights length / total, whose sum is less than 1.
+    let total = columns.iter().map(|(_, length)| length).sum::<f64>() * (1.0 + 1e-9);
+    let factors: Vec<f64> = columns.iter().map(|(_, length)| (total / length).sqrt()).collect();
+    let entries = members.iter().flat_map(|member| {
+        let kappa = member.kappa.max(SMALLEST);
+        columns.iter().zip(&factors).map(move |((column, _), factor)| kappa * column[member.row] * factor)
+    });
+    let largest = members.iter().fold(SMALLEST, |most, member| most.max(member.kappa));
+    let most = factors.iter().fold(1.0, |most: f64, factor| most.max(*factor));
+    Block { columns: columns.len(), transposed: entries.collect(), factor: 1.0 + largest + most }
+}
+
+/// An upper bound of |sum_j N_j u_j|_2 over all |u_j|_2 <= 1: the root of the norm of sum_j N_j N_j^T / w_j. `None` where that
+/// would take too long, or where an estimate says nothing.
+fn norm_of_blocks(chosen: &[(Block, f64)], members: usize) -> Option<f64> {
+    let total = chosen.iter().map(|(_, estimate)| estimate).sum::<f64>();
+    if chosen.is_empty() {
+        return Some(0.0);
+    }
+    let rows: usize = chosen.iter().map(|(block, _)| block.columns).sum();
+    if !(total > 0.0 && total.is_finite()) || rows.checked_mul(members)?.checked_mul(members)? > MOST_PRODUCTS {
+        return None;
+    }
+    let weights: Vec<f64> = chosen.iter().map(|(_, estimate)| (estimate / total).max(LEAST_WEIGHT)).collect();
+    let sum = inflate(weights.iter().sum::<f64>(), weights.len());
+    let mut stacked = vec![0.0; rows * members];
+    let (mut from, mut factors) = (0, 0.0);
+    for ((block, _), weight) in chosen.iter().zip(&weights) {
+        // 1 / sqrt(w) with w = weight / sum, whose sum is at most 1; at most 1 / sqrt(LEAST_WEIGHT) times a little.
+        let factor = (sum / weight).sqrt();
+        for (i, column) in block.transposed.chunks_exact(block.columns.max(1)).enumerate() {
+            let place = i * rows + from;
+            stacked[place..place + block.columns].iter_mut().zip(column).for_each(|(o, v)| *o = v * factor);
+        }
+        from += block.columns;
+        factors += block.factor;
+    }
+    let found = spectral_norm(&stacked, (rows, members))?;
+    // Each entry passed less than sixteen roundings; what underflows in it is multiplied by `factors` at most.
+    #[allow(clippy::cast_precision_loss)]
+    let lost = TINY * (rows * members) as f64 * factors;
+    Some(add_up(inflate(found, 16), lost))
+}
