@@ -148,7 +148,8 @@ def _spectra() -> dict[str, Case]:
         "dft back": ([node("DFT", ["x", "", "a"], "y", inverse=1)], {"a": np.array(-2)}, (1, 7, 2), 20),
         "dft of one side back": ([node("DFT", ["x"], "y", inverse=1, onesided=1)], {}, (1, 5, 2), 17),
         "dft of one side back to an odd length": (
-            [node("DFT", ["x", "n", "a"], "y", inverse=1, onesided=1)], {"n": np.array(7), "a": np.array(1)}, (1, 4, 2, 2), 20,
+            [node("DFT", ["x", "n", "a"], "y", inverse=1, onesided=1)],
+            {"n": np.array(7), "a": np.array(1)}, (1, 4, 2, 2), 20,
         ),
         "stft": ([node("STFT", ["x", "s", "w"], "y")], {"s": step, "w": numbers(1, 2, 3, 4)}, (1, 9, 1), 17),
         "stft without a window": (

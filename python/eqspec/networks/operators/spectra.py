@@ -122,10 +122,7 @@ def dft(call: OperatorCall) -> Sequence[Value]:
     def rows(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return np.moveaxis(a, axis, -2)[..., :count, :].reshape(-1, count * parts)
 
-    if to_signal:
-        matrix = _from_one_side(count, length)
-    else:
-        matrix = _matrix(count, parts, length, results, inverse=inverse)
+    matrix = _from_one_side(count, length) if to_signal else _matrix(count, parts, length, results, inverse=inverse)
     made = _product(apply(x, rows), _rounded(call, matrix, length))
     return [apply(made, lambda a: np.moveaxis(a.reshape(*rest, results, given), -2, axis))]
 
