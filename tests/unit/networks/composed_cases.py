@@ -170,10 +170,28 @@ def _spectra() -> dict[str, Case]:
     }  # fmt: skip
 
 
+def _experimental() -> dict[str, Case]:
+    """Operators of old files, which are no part of ONNX since opset 10."""
+    scaled = {"alpha": 2.0, "beta": 0.5}
+    kinds: dict[str, tuple[str, dict[str, Any], tuple[int, ...], int]] = {
+        "affine": ("Affine", scaled, (1, 3), 6),
+        "affine by itself": ("Affine", {}, (1, 3), 8),
+        "image scaler": ("ImageScaler", {"scale": 0.5, "bias": [0.1, 0.2]}, (1, 2, 2, 2), 8),
+        "scaled tanh": ("ScaledTanh", scaled, (1, 3), 7),
+        "parametric softplus": ("ParametricSoftplus", scaled, (1, 3), 9),
+        "crop": ("Crop", {"border": [1, 0, 2, 1]}, (1, 1, 4, 5), 9),
+        "crop to a size": ("Crop", {"border": [1, 1, 0, 0], "scale": [2, 3]}, (1, 1, 4, 5), 8),
+    }
+    return {
+        name: ([node(kind, ["x"], "y", **given)], {}, shape, opset)
+        for name, (kind, given, shape, opset) in kinds.items()
+    }
+
+
 def _tensor(number: np.float32) -> Any:
     from onnx import numpy_helper
 
     return numpy_helper.from_array(np.array([number], np.float32), "")
 
 
-COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks(), **_spectra()}
+COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks(), **_spectra(), **_experimental()}
