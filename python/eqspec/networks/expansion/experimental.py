@@ -4,7 +4,8 @@
     ScaledTanh           alpha tanh(beta x)                  Crop           rows and columns of an image within a border
     ParametricSoftplus   alpha ln(1 + e^(beta x))
 
-Converters of Core ML and Caffe2 wrote them. onnxruntime still runs them in files of these opsets. Of later ones they are left as they are, and refused by name.
+Converters of Core ML and Caffe2 wrote them, and onnxruntime still runs them in files of these opsets. In those of later
+ones they are left as they are, and refused by name.
 """
 
 from __future__ import annotations
