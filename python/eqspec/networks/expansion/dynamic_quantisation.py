@@ -138,7 +138,7 @@ class _Readers:
             return
         step = (high - low) / 255
         if (low / step).denominator == 2 and float(np.float32(float(step))) != step:
-            message = f"it follows a {node.op_type} from {float(low):g} to {float(high):g}, whose ends lie at ties of its levels"
+            message = f"it follows a {node.op_type} from {float(low):g} to {float(high):g}, whose ends lie at ties"
             raise UnreadableError(f"{message}, and runtimes that divide in float32 may decide otherwise", _OTHER_ENDS)
 
     def uses(self, source: NodeProto) -> list[NodeProto] | None:
