@@ -20,6 +20,7 @@ import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from eqspec.networks.readers.onnx_overview import overview
+from eqspec.networks.session import Session
 from unit.networks.models import node, save
 from unit.networks.test_linear_quantisation import Constants, build, running
 
@@ -203,6 +204,18 @@ def test_three_layers_are_proved_on_the_first_box(tmp_path: Path) -> None:
 def test_levels_that_go_elsewhere_are_refused(tmp_path: Path, nodes: list[NodeProto]) -> None:
     with pytest.raises(NetworkError, match=r"move with the data.*quantise statically"):
         read_network(save(tmp_path, build(nodes, MATRIX, [1, 6], opset=13)))
+
+
+def test_scores_in_front_of_a_softmax_are_asked_of_the_file_itself(tmp_path: Path) -> None:
+    """What DynamicQuantizeLinear is written out as has operators that onnxruntime does not know."""
+    nodes, constants, shape = CASES["behind a ReLU"]
+    scores = helper.make_node("Mul", ["f", "st"], ["scores"])
+    proto = build([*nodes[:-1], scores, node("Softmax", ["scores"], "y")], constants, shape, opset=13)
+    network = read_network(save(tmp_path, proto))
+    assert network.stripped == "softmax"
+    session = Session(network)
+    for point in points(shape, positive=True)[:5].astype(np.float64):
+        assert np.allclose(network.evaluate(point[None])[0], session.run(point), rtol=1e-6, atol=1e-6)
 
 
 def test_products_that_some_processors_cut_off_are_noted(tmp_path: Path) -> None:
