@@ -193,12 +193,51 @@ def test_buckets_of_real_numbers(kind: str, tmp_path: Path) -> None:
     assert eqspec.verify(a, b, lower, upper, Epsilon("0.12"), timeout=20).verdict is Verdict.DIFFERENT
 
 
-def test_remainders_of_integers_are_refused_by_name(tmp_path: Path) -> None:
-    """As dynamo writes torch.bucketize, which searches by halves."""
-    nodes = [node("Add", ["i", "i"], "a"), node("Mod", ["a", "two"], "m"), node("Cast", ["m"], "y", to=1)]
-    proto = embedding(nodes, {}, places=2)
-    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2), "two"))
-    with pytest.raises(NetworkError, match="searched by halves"):
+DIVISIONS: dict[str, list[NodeProto]] = {
+    "quotient": [node("Div", ["i", "k"], "q"), node("Cast", ["q"], "y", to=1)],
+    "remainder": [node("Mod", ["i", "k"], "q"), node("Cast", ["q"], "y", to=1)],
+    "remainder with the sign of the dividend": [node("Mod", ["i", "k"], "q", fmod=1), node("Cast", ["q"], "y", to=1)],
+    "hashed place": [node("Mod", ["i", "five"], "q"), node("Gather", ["t", "q"], "y")],
+    "of what is not negative": [
+        node("Max", ["i", "zero"], "s"), node("Div", ["s", "k"], "q"), node("Gather", ["t", "q"], "y"),
+    ],
+    "unknown category": [
+        node("Greater", ["i", "four"], "g"), node("Where", ["g", "zero", "i"], "q"), node("Gather", ["t", "q"], "y"),
+    ],
+    "positions": [
+        node("Equal", ["i", "zero"], "e"), node("Not", ["e"], "n"), node("Cast", ["n"], "c", to=7),
+        node("CumSum", ["c", "one"], "q"), node("Gather", ["t", "q"], "y"),
+    ],
+    "beside each other": [node("GatherElements", ["flat", "i"], "y", axis=1)],
+}  # fmt: skip
+"""Where `t` has the rows 0 to 4."""
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_are_divided_and_chosen_as_onnxruntime_does(name: str, tmp_path: Path) -> None:
+    proto = embedding(DIVISIONS[name], {"t": (ROWS, 2), "flat": (1, ROWS)}, places=2)
+    for constant, number in (("k", [[3, 12]]), ("five", 5), ("four", 4), ("zero", 0), ("one", 1)):
+        if any(constant in one.input for one in DIVISIONS[name]):
+            proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(number), constant))
+    network = read_network(save(tmp_path, proto))
+    state = onnxruntime.capi.onnxruntime_pybind11_state
+    session, compared = onnxruntime.InferenceSession(proto.SerializeToString()), 0
+    for first in range(-7, 10):
+        point = np.array([[first, 1 - first // 2]])
+        try:
+            (expected,) = session.run(None, {"i": point})
+        except (state.Fail, state.InvalidArgument):  # a place beyond the table
+            continue
+        compared += 1
+        np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+    assert compared > 8
+
+
+@pytest.mark.parametrize("by", [0, -3])
+def test_a_division_by_what_is_not_positive_is_refused(by: int, tmp_path: Path) -> None:
+    proto = embedding(DIVISIONS["remainder"], {}, places=2)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(by), "k"))
+    with pytest.raises(NetworkError, match=f"a division of integers by {by}"):
         read_network(save(tmp_path, proto))
 
 

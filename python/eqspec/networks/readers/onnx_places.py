@@ -18,7 +18,10 @@ _CUTTING = {"Gather", "Slice", "Split"}
 _COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "ReduceSum", "Sub"}
 """What integers that depend on the input may be used in (`operators/integer_arithmetic`)."""
 
-TAKING = {*_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "Gather", "If", "Loop", "Max", "Min", "OneHot", "Scan"}
+TAKING = {
+    *_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "CumSum", "Div", "Gather", "GatherElements", "GatherND", "If",
+    "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "Scan", "Where",
+}  # fmt: skip
 """Operators of which some form takes integers that depend on the input, or has graphs inside that may."""
 
 
