@@ -20,7 +20,7 @@ from eqspec.tasks.verdict import Reason, Verdict
 class Probed:
     """The largest size that was proved, with its seconds, and the next one that was not, with the verdict there.
 
-    `empty` says that the condition was met nowhere on the smaller regions.
+    `empty` says that the condition was met nowhere on the smaller regions; the next one may not have been tried then.
     """
 
     proved: str | None = None
@@ -37,7 +37,7 @@ def probe(tasks_at: Callable[[str], Sequence[Task]], sizes: Sequence[str], secon
     for size in sizes:
         began = perf_counter()
         if began >= ends:
-            break
+            return Probed(failed=size, empty=True) if found.empty else found
         results = [_run(runner, task, ends) for task in tasks_at(size)]
         undone = next((r for r in results if r.verdict is not Verdict.EQUIVALENT), None)
         if undone is not None:

@@ -6,8 +6,8 @@ that does not reach the output is fed zeros. A trailing softmax is passed over: 
 
 onnxruntime rewrites a model when it loads it, and what it puts in place of the model's nodes may answer something else.
 So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. A file
-whose products of bytes this processor cuts off is not run (`pair_saturation`). Where a softmax is passed over, or the
-result of a file is no tensor, what is run is the model as it was made ready to be read.
+whose products of bytes this processor cuts off is not run (`pair_saturation`). Where a softmax is passed over that is
+written out in the file, or the result of a file is no tensor, what is run is the model as it was made ready to be read.
 """
 
 from __future__ import annotations
@@ -222,11 +222,14 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
         if not isinstance(given, bytes):
             onnx.load_external_data_for_model(model, str(Path(given).parent))
         return model.SerializeToString(), [wanted]
-    if not isinstance(given, bytes):
-        onnx.load_external_data_for_model(model, str(Path(given).parent))
     if network.stripped:
         wanted = _scores(model, wanted)
+        if ready.original:  # what is written out in `model` may be written with operators that no runtime has
+            file = onnx.load_model_from_string(content)
+            model = file if any(wanted in node.output for node in file.graph.node) else model
         model.graph.output.append(onnx.ValueInfoProto(name=wanted))
+    if not isinstance(given, bytes):
+        onnx.load_external_data_for_model(model, str(Path(given).parent))
     for node in model.graph.node:  # those that stand for one node of the file have its name, which runtimes refuse
         node.name = ""
     return model.SerializeToString(), [wanted]

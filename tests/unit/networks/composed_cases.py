@@ -146,6 +146,11 @@ def _spectra() -> dict[str, Case]:
         "dft": ([node("DFT", ["x"], "y", onesided=1)], {}, (1, 6, 1), 17),
         "dft of another length": ([node("DFT", ["x", "n"], "y", axis=2)], {"n": np.array(5)}, (1, 2, 3, 2), 17),
         "dft back": ([node("DFT", ["x", "", "a"], "y", inverse=1)], {"a": np.array(-2)}, (1, 7, 2), 20),
+        "dft of one side back": ([node("DFT", ["x"], "y", inverse=1, onesided=1)], {}, (1, 5, 2), 17),
+        "dft of one side back to an odd length": (
+            [node("DFT", ["x", "n", "a"], "y", inverse=1, onesided=1)],
+            {"n": np.array(7), "a": np.array(1)}, (1, 4, 2, 2), 20,
+        ),
         "stft": ([node("STFT", ["x", "s", "w"], "y")], {"s": step, "w": numbers(1, 2, 3, 4)}, (1, 9, 1), 17),
         "stft without a window": (
             [node("STFT", ["x", "s", "", "n"], "y", onesided=0)], {"s": step, "n": length}, (1, 8, 1), 17,
@@ -165,10 +170,28 @@ def _spectra() -> dict[str, Case]:
     }  # fmt: skip
 
 
+def _experimental() -> dict[str, Case]:
+    """Operators of old files, which are no part of ONNX since opset 10."""
+    scaled = {"alpha": 2.0, "beta": 0.5}
+    kinds: dict[str, tuple[str, dict[str, Any], tuple[int, ...], int]] = {
+        "affine": ("Affine", scaled, (1, 3), 6),
+        "affine by itself": ("Affine", {}, (1, 3), 8),
+        "image scaler": ("ImageScaler", {"scale": 0.5, "bias": [0.1, 0.2]}, (1, 2, 2, 2), 8),
+        "scaled tanh": ("ScaledTanh", scaled, (1, 3), 7),
+        "parametric softplus": ("ParametricSoftplus", scaled, (1, 3), 9),
+        "crop": ("Crop", {"border": [1, 0, 2, 1]}, (1, 1, 4, 5), 9),
+        "crop to a size": ("Crop", {"border": [1, 1, 0, 0], "scale": [2, 3]}, (1, 1, 4, 5), 8),
+    }
+    return {
+        name: ([node(kind, ["x"], "y", **given)], {}, shape, opset)
+        for name, (kind, given, shape, opset) in kinds.items()
+    }
+
+
 def _tensor(number: np.float32) -> Any:
     from onnx import numpy_helper
 
     return numpy_helper.from_array(np.array([number], np.float32), "")
 
 
-COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks(), **_spectra()}
+COMPOSED_CASES: dict[str, Case] = {**_functions(), **_einsum(), **_norms(), **_masks(), **_spectra(), **_experimental()}

@@ -20,6 +20,7 @@ import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from eqspec.networks.readers.onnx_overview import overview
+from eqspec.networks.session import Session
 from unit.networks.models import node, save
 from unit.networks.test_linear_quantisation import Constants, build, running
 
@@ -205,6 +206,18 @@ def test_levels_that_go_elsewhere_are_refused(tmp_path: Path, nodes: list[NodePr
         read_network(save(tmp_path, build(nodes, MATRIX, [1, 6], opset=13)))
 
 
+def test_scores_in_front_of_a_softmax_are_asked_of_the_file_itself(tmp_path: Path) -> None:
+    """What DynamicQuantizeLinear is written out as has operators that onnxruntime does not know."""
+    nodes, constants, shape = CASES["behind a ReLU"]
+    scores = helper.make_node("Mul", ["f", "st"], ["scores"])
+    proto = build([*nodes[:-1], scores, node("Softmax", ["scores"], "y")], constants, shape, opset=13)
+    network = read_network(save(tmp_path, proto))
+    assert network.stripped == "softmax"
+    session = Session(network)
+    for point in points(shape, positive=True)[:5].astype(np.float64):
+        assert np.allclose(network.evaluate(point[None])[0], session.run(point), rtol=1e-6, atol=1e-6)
+
+
 def test_products_that_some_processors_cut_off_are_noted(tmp_path: Path) -> None:
     nodes, constants, shape = CASES["matrix"]
     network = read_network(save(tmp_path, build(nodes, {**constants, "w": np.full((6, 3), 90, np.int8)}, shape)))
@@ -230,8 +243,10 @@ def test_ends_of_a_clip_that_lie_at_ties(tmp_path: Path, low: float, high: float
     proto = build(*clipped(low, high), [1, 2, 5])
     path = save(tmp_path, proto)
     if refused:
-        with pytest.raises(NetworkError, match=r"ends lie at ties.*quantize_static"):
-            read_network(path)
+        proto.graph.node[0].CopyFrom(node("Sign", ["x"], "c"))
+        for one in (path, save(tmp_path, proto, "signs.onnx")):
+            with pytest.raises(NetworkError, match=r"ends lie at ties.*quantize_static"):
+                read_network(one)
         return
     network, session = read_network(path), running(proto)
     for point in 300 * np.random.default_rng(0).normal(size=(10, 1, 2, 5)).astype(np.float32):

@@ -156,12 +156,12 @@ def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
     ("nodes", "kind", "words", "fix"),
     [
         (
-            [node("GatherElements", ["w", "x"], "g"), node("ReduceSum", ["g"], "y")],
+            [node("Gather", ["w", "x"], "g"), node("Pow", ["x", "k"], "p"), node("Gather", ["g", "p"], "y")],
             TensorProto.INT64, "looked up jumps", "what is looked up as its input",
         ),
         (
             [node("Where", ["x", "w", "w"], "y")],
-            TensorProto.INT64, "has type int64", "store its value in the file",
+            TensorProto.INT64, "has type int64", "cast it to a type that the operator takes",
         ),
         ([node("TFL_SignalRfft", ["x"], "y")], TensorProto.FLOAT, "fixed point", "behind the spectrogram"),
         ([node("DeformConv", ["x", "w", "x"], "y")], TensorProto.FLOAT, "windows lie", "Conv"),

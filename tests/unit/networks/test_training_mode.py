@@ -28,7 +28,10 @@ def normalised(opset: int, outputs: list[str], **attributes: Any) -> onnx.ModelP
 def dropped(opset: int, inputs: list[str], **attributes: Any) -> onnx.ModelProto:
     one = helper.make_node("Dropout", inputs, ["y"], name="n", **attributes)
     return model(
-        [one], {"r": np.array(0.5, np.float32), "t": np.array(True), "f": np.array(False)}, (1, 3), opset=opset
+        [one],
+        {"r": np.array(0.5, np.float32), "0": np.array(0.0, np.float32), "t": np.array(True), "f": np.array(False)},
+        (1, 3),
+        opset=opset,
     )
 
 
@@ -66,6 +69,7 @@ def test_training_is_refused(proto: onnx.ModelProto, tmp_path: Path) -> None:
         normalised(8, ["y"], spatial=1),
         *(dropped(opset, ["x", "r", "f"]) for opset in (12, CURRENT)),
         dropped(12, ["x", "", "f"]),
+        *(dropped(opset, ["x", "0", "t"]) for opset in (12, CURRENT)),
         dropped(12, ["x"]),
         dropped(9, ["x"], ratio=0.5),
         dropped(6, ["x"], is_test=1),

@@ -18,6 +18,7 @@ from eqspec.networks.expansion import (
     classifiers,
     composed,
     dynamic_quantisation,
+    experimental,
     formulas,
     fused,
     fused_by_shape,
@@ -35,7 +36,7 @@ from eqspec.networks.onnx_tensor import UnreadableError
 
 __all__ = ["EXPANDED", "GELU_DOMAIN", "IN_PLACE", "UnexpandedError", "expanded"]
 
-_STANDARD = {**composed.EXPANSIONS, **formulas.EXPANSIONS}
+_STANDARD = {**composed.EXPANSIONS, **experimental.EXPANSIONS, **formulas.EXPANSIONS}
 _EXPANSIONS = {
     **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in _STANDARD.items()},
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},

@@ -12,8 +12,8 @@ asked for. Where all entries are 0, s is 0 and nothing is proved.
 Behind a ReLU, or what else gives no negative number, min is 0, and so are z and what is lost at the upper end: x / s is
 at most 255. Bounds are then far closer, because no smallest entry is looked for.
 
-Behind a Clip from -1 to 1 the range is 2 wherever both ends are reached, and the zero point and the levels of both ends
-lie at ties, 127.5. Runtimes divide in float32 there and may decide otherwise, so such a file is refused.
+Behind a Sign, or a Clip from -1 to 1, the range is 2 wherever both ends are reached, and the zero point and the levels
+of both ends lie at ties, 127.5. Runtimes divide in float32 there and may decide otherwise, so such a file is refused.
 
 Levels that go anywhere else than into a product by way of moves are left as they are, and refused by name.
 """
@@ -124,11 +124,11 @@ class _Readers:
         return node
 
     def refuse_ties(self, name: str) -> None:
-        """UnreadableError where the ends of a Clip lie at ties of the levels that follow from them."""
+        """UnreadableError where the ends of a Clip, or of a Sign, lie at ties of the levels that follow from them."""
         node = self._behind_keeping(name)
-        if node is None or not _is(node, "Clip"):
+        if node is None or not _is(node, "Clip", "Sign"):
             return
-        named = {a.name: a.f for a in node.attribute}
+        named = {a.name: a.f for a in node.attribute} if node.op_type == "Clip" else {"min": -1.0, "max": 1.0}
         ends = [named.get(end) for end in ("min", "max")]
         for at, given in enumerate(node.input[1:]):
             if (stored := self._pieces.stored(given) if given else None) is not None:
@@ -138,7 +138,7 @@ class _Readers:
             return
         step = (high - low) / 255
         if (low / step).denominator == 2 and float(np.float32(float(step))) != step:
-            message = f"it follows a Clip from {float(low):g} to {float(high):g}, whose ends lie at ties of its levels"
+            message = f"it follows a {node.op_type} from {float(low):g} to {float(high):g}, whose ends lie at ties"
             raise UnreadableError(f"{message}, and runtimes that divide in float32 may decide otherwise", _OTHER_ENDS)
 
     def uses(self, source: NodeProto) -> list[NodeProto] | None:

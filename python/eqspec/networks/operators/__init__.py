@@ -16,6 +16,7 @@ from eqspec.networks.operators import (
     functions,
     grid_sampling,
     integer_arithmetic,
+    integer_division,
     level_operators,
     linear_quantisation,
     lookup,
@@ -61,6 +62,7 @@ QUANTISING: dict[str, Operator] = {
 
 ON_LEVELS: dict[str, Operator] = {
     **level_operators.OPERATORS,
+    **integer_division.OPERATORS,
     "Gather": lookup.gather,
     "GatherElements": lookup.gather_elements,
     "GatherND": lookup.gather_many,

@@ -17,7 +17,6 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators import curves, integers, variable_products
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
@@ -68,11 +67,6 @@ def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
             b = b.reshape(_legacy_shape(call, a.shape, b.shape)) if call.opset < 7 else b
             check_broadcast(a.shape, b.shape)
             return [whole(a, b)]
-        if call.node.op_type == "Div" and (isinstance(a, Levels) or isinstance(b, Levels)):
-            message = (
-                "a division of integers that depend on the input, which rounds, as where a table is searched by halves"
-            )
-            raise UnreadableError(message, "transform inputs in front of the model (a QuantileTransformer does this)")
         x, y = call.real_value(0), call.real_value(1)
         if call.opset < 7:
             y = reshaped(y, _legacy_shape(call, x.shape, y.shape))

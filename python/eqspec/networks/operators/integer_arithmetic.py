@@ -20,7 +20,7 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import comparisons, elementwise, reductions
+from eqspec.networks.operators import comparisons, elementwise, matrix_products, reductions
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
@@ -95,6 +95,15 @@ def _summed(call: OperatorCall) -> Sequence[Value]:
     return [_made(call, made, (min(low, count * low), max(high, count * high)))]
 
 
+def _cumulative(call: OperatorCall) -> Sequence[Value]:
+    """CumSum, of any number of entries of an axis."""
+    x, (low, high) = _operand(call, 0)
+    (made,) = matrix_products.OPERATORS["CumSum"](replace(call, inputs=[x, *call.inputs[1:]]))
+    assert isinstance(made, Affine | Enclosure)
+    count = max(x.shape, default=1)
+    return [_made(call, made, (min(0, low, count * low), max(0, high, count * high)))]
+
+
 def _negated(call: OperatorCall) -> Sequence[Value]:
     """Neg."""
     x, (low, high) = _operand(call, 0)
@@ -140,6 +149,7 @@ def where(call: OperatorCall) -> Sequence[Value]:
 
 OPERATORS: dict[str, Operator] = {
     "Add": _binary(elementwise.add, lambda i, j: i + j),
+    "CumSum": _cumulative,
     "Mul": _binary(elementwise.multiply, lambda i, j: i * j),
     "ReduceSum": _summed,
     "Sub": _binary(lambda a, b: elementwise.add(a, comparisons.negated(b)), lambda i, j: i - j),

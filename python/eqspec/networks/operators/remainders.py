@@ -18,7 +18,6 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import casting, folding
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
@@ -32,10 +31,6 @@ def modulo(call: OperatorCall) -> Sequence[Value]:
     """Mod, of values that depend on the input, by a constant."""
     if folding.is_constant(call):
         return folding.fold(call)
-    if isinstance(call.value(0), Levels) or isinstance(call.value(1), Levels):
-        message = "a remainder of integers that depend on the input, as where a table is searched by halves"
-        fix = "torch writes its bucketize by comparisons, which are read, with dynamo=False"
-        raise UnreadableError(message, fix)
     call.refuse_rounded_jump("a remainder jumps at every multiple of the divisor")
     x, divisor = call.real_value(0), call.real_value(1)
     if not isinstance(x, Affine) or not isinstance(divisor, Enclosure):

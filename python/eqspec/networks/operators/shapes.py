@@ -64,9 +64,11 @@ def identity(call: OperatorCall) -> Sequence[Value]:
 def dropout(call: OperatorCall) -> Sequence[Value]:
     """Dropout in inference: the identity, whatever its ratio. The mask is not offered.
 
-    It is training where its input says so since opset 12, and before opset 7 unless `is_test` is set.
+    It is training where its input says so since opset 12, and before opset 7 unless `is_test` is set; and the identity
+    there as well if its ratio is 0.
     """
-    if (call.opset < 7 and not call.integer("is_test", 0)) or (call.has(2) and call.whole(2).any()):
+    training = bool((call.has(2) and call.whole(2).any()) or (call.opset < 7 and not call.integer("is_test", 0)))
+    if training and not (call.has(1) and (ratio := call.number(1)).error is None and not ratio.value.any()):
         raise UnreadableError("dropout in training mode", "export the model in inference mode (model.eval())")
     return [call.value(0)]
 

@@ -2,7 +2,9 @@
 
     X_k = sum over n of x_n e^(-2 pi i n k / N)        (inverse: + in the exponent, and 1 / N)
 
-A complex number is a last axis of two, a real one of one. STFT is the DFT of frames of a signal, each times a window.
+A complex number is a last axis of two, a real one of one. The inverse of one side of a spectrum is a real signal:
+what stands for two frequencies counts twice, and the imaginary parts of the first and of half the length not at all.
+STFT is the DFT of frames of a signal, each times a window.
 Cosines are enclosed: pi is known to a few units in the last place of a float64, and so is everything made of it.
 """
 
@@ -27,6 +29,7 @@ from eqspec.networks.operators.operator_call import IN_REAL, Operator, OperatorC
 from eqspec.networks.operators.shapes import apply, axis_of
 
 _AGAIN = "export the model again"
+_HALF = "give it one frequency more than half the length of the signal, rounded down"
 _LONGEST, _MOST = 1 << 14, 1 << 25
 """Entries of a window, whose cosines take some seconds, and numbers of a matrix."""
 _MEL_SLACK = 4 * IN_FRONT_OF_A_STEP
@@ -79,8 +82,19 @@ def _matrix(count: int, parts: int, length: int, results: int, *, inverse: bool)
     return constants.divide(found, en.exactly(float(length))) if inverse else found
 
 
+def _from_one_side(count: int, length: int) -> Enclosure:
+    """What takes (frequencies, real and imaginary) of one side to the signal, flat."""
+    matrix = _matrix(count, 2, length, length, inverse=True).rearranged(
+        lambda a: a.reshape(count, 2, length, 2)[..., 0]
+    )
+    times = np.full((count, 2, 1), 2.0)
+    for alone in {0, length / 2}:
+        times[np.arange(count) == alone] = [[1.0], [0.0]]
+    return constants.multiply(matrix, en.exactly(times)).rearranged(lambda a: a.reshape(count * 2, length))
+
+
 def dft(call: OperatorCall) -> Sequence[Value]:
-    """DFT along an axis, which is an attribute before opset 20; the whole spectrum, or one side of it."""
+    """DFT along an axis, which is an attribute before opset 20; the whole spectrum, or one side of it, and back."""
     _exact_only(call)
     x = call.real_value(0)
     rank = len(x.shape)
@@ -91,22 +105,26 @@ def dft(call: OperatorCall) -> Sequence[Value]:
         axis = _one(call, 2) if call.has(2) else -2
     axis = axis_of(axis, rank)
     inverse, onesided = bool(call.integer("inverse", 0)), bool(call.integer("onesided", 0))
-    if axis == rank - 1 or (onesided and (inverse or x.shape[-1] == 2)):
-        raise UnreadableError("a spectrum of one side of complex numbers, or along their parts", _AGAIN)
-    length = _one(call, 1) if call.has(1) else x.shape[axis]
+    to_signal = inverse and onesided
+    if axis == rank - 1 or (onesided and x.shape[-1] != (2 if inverse else 1)):
+        raise UnreadableError("one side of a spectrum of complex numbers, or a spectrum along their parts", _AGAIN)
+    length = _one(call, 1) if call.has(1) else 2 * (x.shape[axis] - 1) if to_signal else x.shape[axis]
     if length < 1:
         raise UnreadableError(f"a spectrum of {length} entries", _AGAIN)
-    count, parts = min(length, x.shape[axis]), x.shape[-1]
-    results = length // 2 + 1 if onesided else length
+    if to_signal and x.shape[axis] != length // 2 + 1:  # what runtimes leave out or fill in differs
+        raise UnreadableError(f"a signal of {length} entries from {x.shape[axis]} frequencies", _HALF)
+    count, parts = x.shape[axis] if to_signal else min(length, x.shape[axis]), x.shape[-1]
+    results = length // 2 + 1 if onesided and not inverse else length
     rest = (*x.shape[:axis], *x.shape[axis + 1 : -1])
-    check_value((*rest, results, 2))
+    given = 1 if to_signal else 2
+    check_value((*rest, results, given))
 
     def rows(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return np.moveaxis(a, axis, -2)[..., :count, :].reshape(-1, count * parts)
 
-    matrix = _rounded(call, _matrix(count, parts, length, results, inverse=inverse), length)
-    made = _product(apply(x, rows), matrix)
-    return [apply(made, lambda a: np.moveaxis(a.reshape(*rest, results, 2), -2, axis))]
+    matrix = _from_one_side(count, length) if to_signal else _matrix(count, parts, length, results, inverse=inverse)
+    made = _product(apply(x, rows), _rounded(call, matrix, length))
+    return [apply(made, lambda a: np.moveaxis(a.reshape(*rest, results, given), -2, axis))]
 
 
 def _product(rows: Value, matrix: Enclosure) -> Affine | Enclosure:

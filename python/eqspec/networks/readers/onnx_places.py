@@ -13,16 +13,21 @@ from eqspec.networks.readers.onnx_names import STANDARD
 
 PLACES = {TensorProto.INT32, TensorProto.INT64}
 _MOVED = {"Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
+_CUTTING = {"Gather", "Slice", "Split"}
+"""Of these, what leaves entries out: an entry is limited by the tables it is looked up in, not by those of others."""
 _COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "ReduceSum", "Sub"}
 """What integers that depend on the input may be used in (`operators/integer_arithmetic`)."""
 
-TAKING = {*_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "Gather", "If", "Loop", "Max", "Min", "OneHot", "Scan"}
+TAKING = {
+    *_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "CumSum", "Div", "Gather", "GatherElements", "GatherND", "If",
+    "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "Scan", "Where",
+}  # fmt: skip
 """Operators of which some form takes integers that depend on the input, or has graphs inside that may."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """What becomes of an input: `rows` of the smallest table it is looked up in, if it is; whether it is only cast.
+    """What becomes of an input: `rows` of the smallest table that all of it is looked up in; whether it is only cast.
 
     `short` says that it is cast to 32 bits, beyond which it would be another integer.
     """
@@ -34,7 +39,7 @@ class Use:
 
 def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorProto]) -> Use | None:
     """How an input is used, which may be moved and cut to pieces before; None where it is used in another way."""
-    waiting, reals, sizes, casts, others, short = {name}, set[str](), list[int](), 0, 0, False
+    waiting, cut, reals, sizes, casts, others, short = {name}, set[str](), set[str](), list[int](), 0, 0, False
     for node in nodes:
         if reals & set(node.input):  # numbers that are integers, and may be cast to such again
             reals |= set(node.output) if node.op_type in _MOVED else set()
@@ -46,6 +51,8 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
         kind, alone = node.op_type, node.input[0] in waiting and not waiting & set(node.input[1:])
         if node.domain not in STANDARD:
             return None
+        if kind in _CUTTING or cut & set(node.input):
+            cut |= set(node.output)
         if kind == "Shape" and alone:
             continue  # how many there are, whatever they are
         if kind in _MOVED and alone:
@@ -64,7 +71,10 @@ def use_of(name: str, nodes: Sequence[NodeProto], tables: Mapping[str, TensorPro
             size = _size(node, tables[node.input[0]])
             if size is None:
                 return None
-            sizes.append(size)
+            if node.input[1] in cut:
+                others += 1  # the lookup limits its own places
+            else:
+                sizes.append(size)
         elif (kind == "OneHot" and alone) or kind in _COMPUTING:
             others += 1
         else:
