@@ -27,7 +27,6 @@ from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_floats import ExactFloats
 from eqspec.networks.expansion import GELU_DOMAIN
-from eqspec.networks.expansion.softmax_by_hand import UNSHIFTED
 from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
@@ -49,6 +48,7 @@ from eqspec.networks.operators import (
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.readers import (
     batches,
+    float32_refused,
     inner_softmax,
     onnx_definition,
     onnx_graph,
@@ -68,7 +68,7 @@ from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.open_sizes import InputShape
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import FLOAT32, OF_LEVELS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
+from eqspec.networks.roundoff import FLOAT32, UNKNOWN_FIX, Precision, Roundoff
 from eqspec.networks.runtime_functions import MISSED, unbounded
 from eqspec.networks.units import Reading, Units
 
@@ -128,21 +128,7 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
             _check_samples_apart(reading, network, content)
         if arithmetic == "real":
             return network
-    path = reading.graph.path
-    for node in reading.graph.nodes:
-        if node.op_type in OF_LEVELS:
-            message = "runtimes compute it in several ways, of which not all are float32 arithmetic"
-            fix = "compare the file with QuantizeLinear and DequantizeLinear (QDQ), or compare it in 'real'"
-            raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
-        if node.doc_string == UNSHIFTED:
-            message = "a Softmax is written out without taking off the largest score, whose exponential may be infinite"
-            fix = "export it as Softmax, or compare it in 'real'"
-            raise NetworkError(path, message, node=node.output[0], operator=node.op_type, fix=fix)
-    short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
-    given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
-    if short or given:
-        name = repr(short[0]) if short else given[0]
-        raise NetworkError(path, f"{name} has 16 bits, which is not float32 arithmetic", fix=SHORT_FIX)
+    float32_refused.check(reading.graph)
     rounded, enough = _rounded(reading, content, exactly=True)
     return rounded if enough else _rounded(reading, content, exactly=False)[0]
 
