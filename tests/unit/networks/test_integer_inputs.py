@@ -116,8 +116,8 @@ def test_a_pair_of_hashed_places_is_decided_over_all_integers(tmp_path: Path) ->
         proto.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(table, "t"))
         proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(5), "five"))
         paths.append(save(tmp_path, proto, f"{change}.onnx"))
-    assert eqspec.verify(*paths, [9, 4], [12, 7], Epsilon("1e-6"), timeout=20).verdict is Verdict.EQUIVALENT
-    found = eqspec.verify(*paths, [9, 4], [13, 7], Epsilon("0.2"), timeout=20)
+    assert eqspec.verify(paths[0], paths[1], [9, 4], [12, 7], Epsilon("1e-6"), timeout=20).verdict is Verdict.EQUIVALENT
+    found = eqspec.verify(paths[0], paths[1], [9, 4], [13, 7], Epsilon("0.2"), timeout=20)
     assert found.verdict is Verdict.DIFFERENT
     assert found.witness is not None
     assert np.rint([float(v) for v in found.witness.raw]).tolist()[0] == 13

@@ -48,11 +48,11 @@ def _given(call: OperatorCall) -> tuple[Levels, np.ndarray[Any, Any]]:
 
 def _floored(x: Levels, by: np.ndarray[Any, Any]) -> Levels:
     """floor(i / k)."""
-    ends = [np.floor(end / by.reshape(-1)) for end in (x.low, x.high)]
+    low, high = np.floor(x.low / by.reshape(-1)), np.floor(x.high / by.reshape(-1))
     argument = af.shift(x.meaning(1.0, 0.0), en.exactly(0.5))
     none = np.zeros(by.size)
-    rule = Quantised(argument, by.reshape(-1), none, *ends, none, Rounding.FLOOR)
-    return Levels.of(rule, by.shape, int(ends[0].min()), int(ends[1].max()))
+    rule = Quantised(argument, by.reshape(-1), none, low, high, none, Rounding.FLOOR)
+    return Levels.of(rule, by.shape, int(low.min()), int(high.max()))
 
 
 def _negative(x: Levels) -> Levels:
