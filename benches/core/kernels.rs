@@ -5,7 +5,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use eqspec::bound::backward::Backward;
 use eqspec::bound::functional::Functional;
 use eqspec::bound::{Assumption, ContractionBudget, Contractor};
-use eqspec::domain::affine::{self, ActiveTile, Extent, Gathered, Operand, Scratch};
+use eqspec::domain::affine::{self, ActiveTile, Extent, Gathered, Operand, Parts, Scratch};
 use eqspec::domain::phase::{Bounds, reduce};
 use eqspec::domain::transformer::{DifferenceTransformer, Transformer};
 use eqspec::domain::{AbstractDomain, IntermediateBounds, Propagation, Quantity};
@@ -51,12 +51,12 @@ fn layers(criterion: &mut Criterion) {
         let form = numbers.many(active * columns);
         let list: Vec<_> = (0..fresh).map(|i| (i, 0.5)).collect();
         let (mut out, mut buffer) = (vec![0.0; m * (columns + fresh)], Gathered::default());
-        let mut panels = Panels::default();
+        let mut parts = Parts::default();
         criterion.bench_function(&format!("affine layer/{name}"), |b| {
             b.iter(|| {
                 let part = ActiveTile::new(tile, &entering, &mut buffer);
                 let (old, new) = black_box(&mut out).split_at_mut(m * columns);
-                part.product(old, black_box(&form), columns, Accumulate::Replace, &mut panels);
+                part.product(old, black_box(&form), columns, Accumulate::Replace, &mut parts);
                 part.scale_columns(new, &list, Accumulate::Replace);
             });
         });

@@ -190,9 +190,13 @@ impl Reaches {
             shared.iter_mut().zip(column).for_each(|(o, v)| *o += v.abs());
             columns += 1;
         };
-        (1..form.len()).for_each(|j| add(form.column(j)));
+        for j in 1..form.len() {
+            add(form.column(j));
+        }
         let own = own_columns(layer, groups);
-        (0..layer.d_rest.len()).filter(|j| own[*j].is_none()).for_each(|j| add(layer.d_rest.column(j)));
+        for j in (0..layer.d_rest.len()).filter(|j| own[*j].is_none()) {
+            add(layer.d_rest.column(j));
+        }
         let mut sums = vec![vec![Sums::default(); m]; groups.len()];
         for (j, place) in own.iter().enumerate() {
             let Some((group, member)) = *place else { continue };

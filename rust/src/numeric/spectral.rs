@@ -41,7 +41,9 @@ pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
             return Some(unwind(0.0, &levels));
         }
         let scale = power_of_two(largest)?;
-        current.iter_mut().for_each(|v| *v /= scale);
+        for v in &mut current {
+            *v /= scale;
+        }
         let lost = count(rows * n) * TINY;
         let frobenius = add_up(squares(&current), lost);
         levels.push((scale, inflate(gamma(rows + 2) * frobenius + lost, 4)));
