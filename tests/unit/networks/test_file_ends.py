@@ -165,11 +165,14 @@ def test_integers_that_are_only_cast(kind: int, tmp_path: Path) -> None:
 
 def test_integers_that_are_used_as_such(tmp_path: Path) -> None:
     proto = several(
-        [node("GatherElements", ["a", "x"], "y")], {"a": A}, [value("x", INT64, (1, 3))], [value("y", FLOAT, None)]
+        [node("ScatterElements", ["a", "x", "a"], "y")],
+        {"a": A},
+        [value("x", INT64, (3, 4))],
+        [value("y", FLOAT, None)],
     )
     with pytest.raises(NetworkError, match="input 'x' has type int64") as caught:
         read_network(save(tmp_path, proto))
-    assert caught.value.operator == "GatherElements"
+    assert caught.value.operator == "ScatterElements"
 
 
 def test_a_cycle(tmp_path: Path) -> None:
