@@ -17,7 +17,8 @@ use super::round::{TINY, add_up, gamma, inflate, max_propagating_nan, mul_up};
 /// Squarings: 2^5 times the exponent leaves rank^(1/64) of a matrix whose singular values are all alike, 10 % for 512.
 const SQUARINGS: usize = 4;
 
-/// Multiplications up to which a matrix is bounded at all: a tenth of a second or two. A step of 512 relaxed neurons takes half of them.
+/// Multiplications up to which a matrix is bounded at all: a tenth of a second or two. A step of 512 relaxed neurons takes
+/// half of them.
 pub const MOST_PRODUCTS: usize = 1 << 31;
 
 /// An upper bound of the spectral norm of a matrix (m, n), column-major; `None` if it has too many entries. Not a number, or
