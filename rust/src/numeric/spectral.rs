@@ -96,7 +96,9 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             f64::from(u32::try_from(state >> 33).unwrap_or(0)) / f64::from(1_u32 << 31) - 0.5
         };
-        for (m, n, size) in [(1, 1, 1.0), (3, 5, 1e-200), (40, 17, 1e-7), (9, 64, 1e180), (30, 30, 1e-240), (4, 6, 1e-290)] {
+        for (m, n, size) in
+            [(1, 1, 1.0), (3, 5, 1e-200), (40, 17, 1e-7), (9, 64, 1e180), (30, 30, 1e-240), (4, 6, 1e-290)]
+        {
             let matrix: Vec<f64> = (0..m * n).map(|_| size * random()).collect();
             let bound = spectral_norm(&matrix, (m, n)).expect("few entries");
             let (mut x, mut stretched) = ((0..n).map(|_| random()).collect::<Vec<_>>(), 0.0_f64);
