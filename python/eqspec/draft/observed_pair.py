@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.errors import InputError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.tasks.task import Task
 
@@ -82,7 +83,8 @@ class Observed:
 def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | None = None) -> Observed:
     """Both networks at rows (N, I) in raw units, or, without any, at points drawn from the box of the task.
 
-    `as_scores` makes scores of two classes of a single output that decides between them.
+    `as_scores` makes scores of two classes of a single output that decides between them. InputError where a network has
+    no finite value at one of these.
     """
     if raw is None:
         drawn = np.random.default_rng(0).uniform(size=(1000, len(task.lower)))
@@ -90,7 +92,11 @@ def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | N
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
         points = (raw[row_places(len(raw))] - centre) / scale
-    return observed(task, np.ascontiguousarray(points), as_scores)
+    seen = observed(task, np.ascontiguousarray(points), as_scores)
+    if lost := int((~np.isfinite(seen.distance)).sum()):
+        message = f"the networks have no finite output at {lost} of the {len(points)} inputs that were looked at"
+        raise InputError(f"{message}; give a table of inputs at which they have (--data)")
+    return seen
 
 
 def row_places(rows: int) -> NDArray[np.intp]:

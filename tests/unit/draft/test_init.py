@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import eqspec
@@ -65,6 +66,21 @@ def test_names_scaler_and_classes_are_taken_over(tmp_path: Path, capsys: pytest.
     assert "was said on the command line (normalisation scaler.json)" in remarks(text)
     assert "1 of 4 rows of train.csv are left out because numbers are missing" in remarks(text)
     assert "Not tried" in remarks(text)
+
+
+def test_places_without_a_value_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A root of numbers of both signs; a table without the negative ones is taken."""
+    for name in ("full", "small"):
+        node = onnx.helper.make_node("Sqrt", ["x"], ["y"])
+        ends = [onnx.helper.make_tensor_value_info(end, onnx.TensorProto.FLOAT, ["batch", 1]) for end in "xy"]
+        graph = onnx.helper.make_graph([node], "roots", ends[:1], ends[1:])
+        imports = [onnx.helper.make_opsetid("", 17)]
+        onnx.save(onnx.helper.make_model(graph, opset_imports=imports, ir_version=8), tmp_path / f"{name}.onnx")
+    for rows, code in (("-1\n1\n4\n", 2), ("1\n4\n", 0)):
+        (tmp_path / "table.csv").write_text("x\n" + rows)
+        given = ("--data", str(tmp_path / "table.csv"), "--takes", "raw", "--probe", "0")
+        text = init(capsys, tmp_path, *given, code=code)
+        assert code == 0 or "no finite output at 1 of the 3 inputs" in text
 
 
 def test_the_size_was_proved_and_the_next_was_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
