@@ -19,6 +19,7 @@ from convolutional_models import (
     ALPHA,
     BETA,
     SLOPE,
+    SMOOTH,
     VARIANCE_EPSILON,
     Array,
     Conv,
@@ -140,7 +141,7 @@ def _function(name: str, x: Array) -> tuple[Array, Array]:
         case "hardsigmoid":
             score = ALPHA * x + BETA
             return np.clip(score, 0, 1), ALPHA * ((score > 0) & (score < 1)).astype(float)
-        case "sigmoid" | "tanh" | "softplus" | "elu" | "silu" | "gelu" | "hardswish":
+        case _ if name in SMOOTH:
             return _smooth(name, x)
         case _:
             low, high = (0, 6) if name == "relu6" else (-1, 1)

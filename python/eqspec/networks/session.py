@@ -212,21 +212,18 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
         raise CannotRunError(f"{network.source} cannot be read: {error.message}") from error
     if not network.stripped and ready.original:
         return given, [ready.output]
-    model, wanted = ready.model, ready.output
-    if any(node.domain == blocks.DOMAIN for node in model.graph.node):
-        # Half written out, values in blocks would be mixed with plain ones.
-        model, wanted = onnx.load_model_from_string(content), _scores(model, wanted) if network.stripped else wanted
-        if all(wanted not in node.output for node in model.graph.node):
+    model = ready.model
+    wanted = _scores(model, ready.output) if network.stripped else ready.output
+    in_blocks = any(node.domain == blocks.DOMAIN for node in model.graph.node)
+    # What is written out in `model` may be written with operators that no runtime has, and blocks of channels are only
+    # half written out there: then values in blocks would be mixed with plain ones.
+    if in_blocks or (network.stripped and ready.original):
+        file = onnx.load_model_from_string(content)
+        if any(wanted in node.output for node in file.graph.node):
+            model = file
+        elif in_blocks:
             raise CannotRunError(f"{network.source} has no value {wanted!r} in its blocks of channels")
-        model.graph.output.append(onnx.ValueInfoProto(name=wanted))
-        if not isinstance(given, bytes):
-            onnx.load_external_data_for_model(model, str(Path(given).parent))
-        return model.SerializeToString(), [wanted]
-    if network.stripped:
-        wanted = _scores(model, wanted)
-        if ready.original:  # what is written out in `model` may be written with operators that no runtime has
-            file = onnx.load_model_from_string(content)
-            model = file if any(wanted in node.output for node in file.graph.node) else model
+    if in_blocks or network.stripped:
         model.graph.output.append(onnx.ValueInfoProto(name=wanted))
     if not isinstance(given, bytes):
         onnx.load_external_data_for_model(model, str(Path(given).parent))

@@ -29,7 +29,7 @@ use super::output::GeneratorRow;
 use super::phase::Bounds;
 use crate::network::{Function, Pair};
 use crate::numeric::round::{TINY, U, add_up, gamma, inflate, max_propagating_nan, mul_up, sub_up};
-use crate::numeric::spectral::{MOST_PRODUCTS, spectral_norm};
+use crate::numeric::spectral::{MOST_PRODUCTS, length, spectral_norm};
 
 /// Steps of a power iteration that estimates a norm.
 const ESTIMATE: usize = 6;
@@ -85,19 +85,22 @@ impl EuclideanNorms {
     #[must_use]
     pub fn of(pair: &Pair, layers: &[LayerState], inputs: usize, stop: impl Fn() -> bool) -> Self {
         let Some(last) = layers.last().filter(|_| pair.depth() == layers.len()) else { return Self::default() };
-        let own = (last.z1.len() + last.z2.len()).saturating_sub(2 + inputs);
-        let mut norms = Self { groups: Vec::new(), sizes: Vec::new(), own };
+        if last.z1.is_empty() {
+            return Self::default();
+        }
+        let mut norms = Self { groups: Vec::new(), sizes: Vec::new(), own: last.first_own(inputs) };
         for (s, layer) in layers.iter().enumerate() {
             if stop() || layer.d_common.is_empty() || layer.d.lower.len() != layer.d_common.rows() {
                 return Self::default();
             }
-            let reaches = Reaches::of(layer, &norms.groups);
+            let own = own_columns(layer, &norms.groups);
+            let reaches = Reaches::of(layer, &norms.groups, &own);
             norms.sizes.push(reaches.sizes(&layer.d));
             if s + 1 < layers.len() {
                 let functions = (&pair.first[s].function, &pair.second[s].function);
                 let members = members_of(layer, functions, &norms.sizes[s]);
                 if !members.is_empty() {
-                    let norm = norm_of(layer, &members, &norms, &reaches);
+                    let norm = norm_of(&members, &reaches, &blocks(layer, &members, &norms.groups, &own));
                     norms.groups.push(Group { members, norm });
                 }
             }
@@ -182,7 +185,7 @@ impl Sums {
 }
 
 impl Reaches {
-    fn of(layer: &LayerState, groups: &[Group]) -> Self {
+    fn of(layer: &LayerState, groups: &[Group], own: &[Place]) -> Self {
         let form = &layer.d_common;
         let m = form.rows();
         let (mut shared, mut columns) = (vec![0.0; m], 0_usize);
@@ -193,7 +196,6 @@ impl Reaches {
         for j in 1..form.len() {
             add(form.column(j));
         }
-        let own = own_columns(layer, groups);
         for j in (0..layer.d_rest.len()).filter(|j| own[*j].is_none()) {
             add(layer.d_rest.column(j));
         }
@@ -243,8 +245,11 @@ impl Reaches {
     }
 }
 
-/// The group and the member of each column of `d_rest`; `None` of those that are in no group.
-fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Option<(usize, usize)>> {
+/// The group and the member of a column of `d_rest`; `None` of one that is in no group.
+type Place = Option<(usize, usize)>;
+
+/// The place of each column of `d_rest`.
+fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Place> {
     let mut places = Vec::new();
     for (g, group) in groups.iter().enumerate() {
         for (k, member) in group.members.iter().enumerate() {
@@ -267,10 +272,9 @@ fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Option<(usize, usize
 
 /// The own generators of a step whose rows are strips of d alone.
 fn members_of(layer: &LayerState, (first, second): (&Function, &Function), sizes: &[f64]) -> Vec<Member> {
-    let (r, after) = (&layer.transformer_d, &layer.after);
+    let r = &layer.transformer_d;
     let mut members = Vec::new();
-    let own = after.rows.iter().filter(|&&i| r.fresh_own[i] != 0.0);
-    for (number, &row) in own.enumerate() {
+    for (number, row) in layer.own_generators() {
         let alone = [&r.of_x, &r.of_y, &r.fresh1, &r.fresh2].iter().all(|v| v[row] == 0.0);
         let loose = r.loose.get(row).is_some_and(|v| *v != 0.0);
         let hull = (layer.x.lower[row].min(layer.y.lower[row]), layer.x.upper[row].max(layer.y.upper[row]));
@@ -280,14 +284,7 @@ fn members_of(layer: &LayerState, (first, second): (&Function, &Function), sizes
         let (by_slope, by_strip) = (mul_up(kappa, sizes[row]), add_up(shift.abs(), size));
         let reach = if by_slope < by_strip { by_slope } else { by_strip };
         if kappa.is_finite() && kappa >= 0.0 && reach.is_finite() && size >= f64::MIN_POSITIVE {
-            members.push(Member {
-                number: after.own_before + number,
-                row,
-                shift,
-                size: r.fresh_own[row],
-                kappa,
-                reach,
-            });
+            members.push(Member { number, row, shift, size: r.fresh_own[row], kappa, reach });
         }
     }
     members
@@ -307,12 +304,11 @@ fn slopes((first, second): (&Function, &Function), row: usize, (l, u): (f64, f64
 }
 
 /// An upper bound of the Euclidean norm of (kappa d) over the members of a step.
-fn norm_of(layer: &LayerState, members: &[Member], norms: &EuclideanNorms, reaches: &Reaches) -> f64 {
+fn norm_of(members: &[Member], reaches: &Reaches, blocks: &[Block]) -> f64 {
     let by_rows = length(members.iter().map(|member| member.reach));
     let mut plain: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches.plain[member.row])).collect();
-    let blocks = blocks(layer, members, norms);
     let mut chosen = Vec::new();
-    for (block, reaches) in blocks.into_iter().zip(reaches.parts()) {
+    for (block, reaches) in blocks.iter().zip(reaches.parts()) {
         let reaching: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches[member.row])).collect();
         let estimate = block.estimate();
         if estimate < length(reaching.iter().copied()) {
@@ -324,12 +320,6 @@ fn norm_of(layer: &LayerState, members: &[Member], norms: &EuclideanNorms, reach
     let Some(along) = norm_of_blocks(&chosen, members.len()) else { return by_rows };
     let by_blocks = add_up(length(plain.iter().copied()), along);
     if by_blocks < by_rows { by_blocks } else { by_rows }
-}
-
-/// An upper bound of the length of a vector of numbers that are not negative.
-fn length(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let n = values.len();
-    inflate(inflate(values.map(|v| v * v + TINY).sum::<f64>(), 2 * n + 2).sqrt(), 2)
 }
 
 /// N^T of one group: |t|_2 kappa Q with rows and columns exchanged, (columns, members), column-major.
@@ -363,12 +353,11 @@ impl Block {
 
 /// The blocks of all groups that are known before a step. Where kappa or a norm is very small a larger one is taken, so that
 /// their product never underflows.
-fn blocks(layer: &LayerState, members: &[Member], norms: &EuclideanNorms) -> Vec<Block> {
-    let own = own_columns(layer, &norms.groups);
-    let mut columns = vec![Vec::new(); norms.groups.len()];
+fn blocks(layer: &LayerState, members: &[Member], groups: &[Group], own: &[Place]) -> Vec<Block> {
+    let mut columns = vec![Vec::new(); groups.len()];
     for (j, place) in own.iter().enumerate() {
         if let Some((group, member)) = place {
-            columns[*group].push((j, norms.groups[*group].members[*member].size));
+            columns[*group].push((j, groups[*group].members[*member].size));
         }
     }
     let block = |(columns, group): (&Vec<(usize, f64)>, &Group)| {
@@ -380,13 +369,13 @@ fn blocks(layer: &LayerState, members: &[Member], norms: &EuclideanNorms) -> Vec
         let largest = members.iter().fold(SMALLEST, |most, member| most.max(member.kappa));
         Block { columns: columns.len(), transposed: entries.collect(), factor: 1.0 + largest * norm }
     };
-    let groups = columns.iter().zip(&norms.groups).map(block);
-    std::iter::once(shared_block(layer, members, &own)).chain(groups).collect()
+    let of_groups = columns.iter().zip(groups).map(block);
+    std::iter::once(shared_block(layer, members, own)).chain(of_groups).collect()
 }
 
 /// The block of the generators that are in no group. Each is a number between -1 and 1 with a weight of its own, the length
 /// of its column, as one of the groups would have it.
-fn shared_block(layer: &LayerState, members: &[Member], own: &[Option<(usize, usize)>]) -> Block {
+fn shared_block(layer: &LayerState, members: &[Member], own: &[Place]) -> Block {
     let (common, rest) = (&layer.d_common, &layer.d_rest);
     let alone = (0..rest.len()).filter(|j| own[*j].is_none());
     let all = (1..common.len()).map(|j| common.column(j)).chain(alone.map(|j| rest.column(j)));
@@ -412,7 +401,7 @@ fn shared_block(layer: &LayerState, members: &[Member], own: &[Option<(usize, us
 
 /// An upper bound of |sum_j N_j u_j|_2 over all |u_j|_2 <= 1: the root of the norm of sum_j N_j N_j^T / w_j. `None` where that
 /// would take too long, or where an estimate says nothing.
-fn norm_of_blocks(chosen: &[(Block, f64)], members: usize) -> Option<f64> {
+fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize) -> Option<f64> {
     let total = chosen.iter().map(|(_, estimate)| estimate).sum::<f64>();
     if chosen.is_empty() {
         return Some(0.0);

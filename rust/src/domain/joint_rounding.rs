@@ -98,7 +98,7 @@ impl JointRounding {
         if (0..layers.len()).any(|s| layers[s].x.lower.len() != pair.first[s].rows) {
             return Self::default();
         }
-        let (second, own) = (last.z1.len() - 1, last.z1.len() + last.z2.len() - 2 - inputs);
+        let (second, own) = (last.z1.len() - 1, last.first_own(inputs));
         let end = own + last.rest_sources.iter().filter(|&&source| source == Source::Own).count();
         let (mut groups, mut nothing) = (Vec::new(), Vec::new());
         for (network, steps) in [&pair.first, &pair.second].into_iter().enumerate() {
@@ -338,7 +338,7 @@ fn generators_of(
 /// The generators of the difference alone that are what one network rounds in a row where the other one has 0; `first`
 /// is where those of the difference begin in a row.
 fn of_difference(layer: &LayerState, second: bool, first: usize) -> Vec<(usize, Generator)> {
-    let (r, after) = (&layer.transformer_d, &layer.after);
+    let r = &layer.transformer_d;
     let (other, bounds, sign) =
         if second { (&layer.transformer1, &layer.x, -1.0) } else { (&layer.transformer2, &layer.y, 1.0) };
     let is_zero = |i: usize| {
@@ -347,11 +347,9 @@ fn of_difference(layer: &LayerState, second: bool, first: usize) -> Vec<(usize, 
         let one_slope = if second { r.of_y[i] == 0.0 } else { r.of_x[i] == 0.0 };
         nothing && of_networks && one_slope && bounds.lower[i] == 0.0 && bounds.upper[i] == 0.0
     };
-    let own = after.rows.iter().copied().filter(|&i| r.fresh_own[i] != 0.0).enumerate();
-    let rounded = own.filter(|&(_, i)| is_zero(i));
-    let made = rounded.map(|(k, i)| {
-        let number = first + after.own_before + k;
-        (i, Generator { number, sign, lam: r.of_d[i], shift: r.shift[i], fresh: r.fresh_own[i] })
+    let rounded = layer.own_generators().filter(|&(_, i)| is_zero(i));
+    let made = rounded.map(|(own, i)| {
+        (i, Generator { number: first + own, sign, lam: r.of_d[i], shift: r.shift[i], fresh: r.fresh_own[i] })
     });
     made.collect()
 }

@@ -169,6 +169,17 @@ impl LayerState {
         &self.after.nonzero
     }
 
+    /// The difference's own generators that the function makes: the number of each among all of them, and its row.
+    pub(super) fn own_generators(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let made = self.after.rows.iter().filter(|&&i| self.transformer_d.fresh_own[i] != 0.0);
+        made.enumerate().map(|(k, &i)| (self.after.own_before + k, i))
+    }
+
+    /// Where the difference's own generators begin in a row over all generators of this step's forms.
+    pub(super) fn first_own(&self, inputs: usize) -> usize {
+        self.z1.len() + self.z2.len() - 2 - inputs
+    }
+
     /// The number of neurons that enter later products.
     pub(super) fn entering(&self) -> usize {
         self.after.rows.len()

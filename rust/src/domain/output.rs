@@ -106,11 +106,8 @@ impl<'a> Output<'a> {
     /// Number of generators of a [`GeneratorRow`].
     #[must_use]
     pub fn generators(&self) -> usize {
-        let l = self.layer;
-        self.inputs
-            + (l.z1.len() - 1 - self.inputs)
-            + (l.z2.len() - 1 - self.inputs)
-            + l.rest_sources.iter().filter(|&&s| s == Source::Own).count()
+        let own = self.layer.rest_sources.iter().filter(|&&s| s == Source::Own).count();
+        self.layer.first_own(self.inputs) + own
     }
 
     /// Writes a functional as a row into `row`.

@@ -46,13 +46,13 @@ pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
             *v /= scale;
         }
         let lost = count(rows * n) * TINY;
-        let frobenius = add_up(squares(&current), lost);
+        let frobenius = add_up(squares(current.iter().copied()), lost);
         levels.push((scale, inflate(gamma(rows + 2) * frobenius + lost, 4)));
         let mut square = vec![0.0; n * n];
         transposed_product(&mut square, &current, &current, (rows, n, n), Accumulate::Replace);
         (current, rows) = (square, n);
     }
-    Some(unwind(inflate(squares(&current).sqrt(), 2), &levels))
+    Some(unwind(length(current.iter().copied()), &levels))
 }
 
 /// The bound of the first matrix from one of the last product.
@@ -60,9 +60,15 @@ fn unwind(last: f64, levels: &[(f64, f64)]) -> f64 {
     levels.iter().rev().fold(last, |bound, &(scale, off)| mul_up(scale, inflate(add_up(bound, off).sqrt(), 2)))
 }
 
+/// An upper bound of the length of a vector.
+pub fn length(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    inflate(squares(values).sqrt(), 2)
+}
+
 /// An upper bound of the sum of squares.
-fn squares(values: &[f64]) -> f64 {
-    inflate(values.iter().map(|v| v * v).sum::<f64>(), values.len() + 1) + count(values.len()) * TINY
+fn squares(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len();
+    inflate(values.map(|v| v * v).sum::<f64>(), n + 1) + count(n) * TINY
 }
 
 #[allow(clippy::cast_precision_loss)]
