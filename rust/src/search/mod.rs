@@ -25,6 +25,7 @@
 
 mod account;
 mod balance;
+mod certified_share;
 mod context;
 mod falsify;
 mod fingerprint;

@@ -11,8 +11,8 @@
 //! they leave are those that are outstanding, and with what is proved they add up to what was begun.
 
 use super::Node;
-use super::account::DEPTHS;
 use super::balance::Balance;
+use super::certified_share::CertifiedShare;
 use super::open_sample::OpenSampler;
 use super::payoff::Payoff;
 use super::snapshot::Snapshot;
@@ -54,8 +54,7 @@ pub struct Shared {
     arithmetic_failed: AtomicBool,
     /// Whether a worker has begun the first random search.
     random_search_begun: AtomicBool,
-    /// Obligations proved on boxes of each depth.
-    proved: Vec<AtomicU64>,
+    proved: CertifiedShare,
     /// Boxes that any idle worker may take.
     donated: Mutex<Vec<Node>>,
     /// How many boxes are donated.
@@ -80,7 +79,6 @@ impl Shared {
     /// For a search that goes on from `snapshot`, whose open boxes the caller gives to the workers.
     pub fn new(settings: &Settings, start: Instant, pause: Option<Duration>, snapshot: &mut Snapshot) -> Self {
         let counts = &snapshot.statistics;
-        let proved = |depth: usize| AtomicU64::new(counts.proved.get(depth).copied().unwrap_or(0));
         Self {
             start,
             balance: Balance::of(snapshot),
@@ -100,7 +98,7 @@ impl Shared {
             guard_met: AtomicBool::new(counts.guard_met),
             arithmetic_failed: AtomicBool::new(false),
             random_search_begun: AtomicBool::new(false),
-            proved: (0..DEPTHS).map(proved).collect(),
+            proved: CertifiedShare::of(&counts.proved),
             donated: Mutex::new(Vec::new()),
             donations: AtomicUsize::new(0),
             wake: Condvar::new(),
@@ -203,9 +201,7 @@ impl Shared {
 
     /// Counts obligations that were proved on a node of this depth.
     pub fn prove(&self, depth: usize, obligations: usize) {
-        if let Some(count) = self.proved.get(depth) {
-            count.fetch_add(obligations as u64, Ordering::Relaxed);
-        }
+        self.proved.add(depth, obligations);
     }
 
     /// Takes `done` boxes out of the count of outstanding ones, after `new` ones were counted that replace them.
@@ -297,7 +293,7 @@ impl Shared {
         open.append(&mut lock(&self.donated));
         let (gain, payoff) = self.learned();
         let statistics = SearchStatistics {
-            proved: self.proved.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+            proved: self.proved.counts(),
             probed: self.probed,
             boxes: self.boxes.load(Ordering::Relaxed),
             initial_bound: *lock(&self.initial_bound),
@@ -322,28 +318,9 @@ impl Shared {
         self.paused.load(Ordering::SeqCst) && !ended && !self.complete()
     }
 
-    /// The sum of 2^-depth over the proved obligations, and the largest depth. Two of one depth make one of the depth
-    /// above, so the sum is computed digit by binary digit, exactly.
-    fn certified(&self) -> (f64, usize) {
-        let (mut carry, mut fraction, mut deepest) = (0u64, 0.0f64, 0);
-        for (depth, count) in self.proved.iter().enumerate().rev() {
-            let total = count.load(Ordering::Relaxed) + carry;
-            if total > 0 && deepest == 0 {
-                deepest = depth;
-            }
-            if depth == 0 {
-                #[allow(clippy::cast_precision_loss)]
-                return (total as f64 + fraction, deepest);
-            }
-            fraction = (fraction + if total % 2 == 1 { 1.0 } else { 0.0 }) * 0.5;
-            carry = total / 2;
-        }
-        (fraction, deepest)
-    }
-
     /// What the search knows so far, for a claim of so many obligations.
     pub fn progress(&self, obligations: usize) -> Progress {
-        let (proved, depth) = self.certified();
+        let (proved, depth) = self.proved.sum();
         #[allow(clippy::cast_precision_loss)]
         let certified = if obligations == 0 { 1.0 } else { proved / obligations as f64 };
         Progress {
@@ -409,63 +386,13 @@ fn why_unresolved(counted: &WorkerStatistics) -> Reason {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::float_cmp, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use super::*;
     use crate::property::ObligationSet;
-    use num_bigint::BigUint;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    /// The depths of a binary tree's leaves, as a search leaves them: each number splits a leaf.
-    fn leaves(splits: &[usize]) -> Vec<usize> {
-        let mut leaves = vec![0usize];
-        for &split in splits {
-            // Mostly the newest leaf, so that trees get deep.
-            let at = if split % 3 == 0 { split % leaves.len() } else { leaves.len() - 1 };
-            let depth = leaves.swap_remove(at) + 1;
-            leaves.extend([depth, depth]);
-        }
-        leaves
-    }
 
     fn shared() -> Shared {
         let mut root = Snapshot::start(Node::root(vec![0.0], vec![1.0], ObligationSet::all(1)), 1, 0);
         Shared::new(&Settings::default(), Instant::now(), None, &mut root)
-    }
-
-    proptest! {
-        #[test]
-        fn a_whole_tree_is_certified_to_the_last_digit(
-            splits in vec(0usize..1000, 0..1500), obligations in 1usize..40,
-        ) {
-            let shared = shared();
-            let leaves = leaves(&splits);
-            for &depth in &leaves {
-                shared.prove(depth, obligations);
-            }
-            let progress = shared.progress(obligations);
-            prop_assert_eq!((progress.certified, progress.depth), (1.0, leaves.iter().copied().max().unwrap()));
-        }
-
-        #[test]
-        fn a_part_of_a_tree_is_certified_by_its_exact_share(
-            splits in vec(0usize..1000, 1..1500), proved in vec(0usize..4, 1501),
-        ) {
-            let shared = shared();
-            let mut exact = BigUint::default();
-            for (&depth, &obligations) in leaves(&splits).iter().zip(&proved) {
-                shared.prove(depth, obligations);
-                exact += BigUint::from(obligations) << (DEPTHS - depth);
-            }
-            let (certified, _) = shared.certified();
-            // Both to 80 binary digits after the point.
-            let digits = |x: f64| BigUint::from((x * 2f64.powi(60)).round() as u128) << 20;
-            let (a, b) = (digits(certified), exact >> (DEPTHS - 80));
-            let off = if a > b { a - &b } else { &b - a };
-            // One rounding to 53 digits of numbers below 2^13.
-            prop_assert!(off <= (b >> 52) + (BigUint::from(1u32) << 21));
-        }
     }
 
     #[test]
@@ -486,15 +413,5 @@ mod tests {
         assert!(!complete(1, 0, false));
         assert!(!complete(2, 1, false));
         assert!(complete(1, 0, true), "the box of a witness is not looked for");
-    }
-
-    #[test]
-    fn nothing_proved_is_no_share() {
-        assert_eq!(shared().certified(), (0.0, 0));
-        assert_eq!(shared().progress(3).certified, 0.0);
-        // Deeper than is counted: less than can be shown.
-        let shared = shared();
-        shared.prove(DEPTHS + 5, 1);
-        assert_eq!(shared.certified().0, 0.0);
     }
 }
