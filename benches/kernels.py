@@ -76,11 +76,22 @@ def products(found: Sequence[Result]) -> Table:
     return table
 
 
+def tiles(found: Sequence[Result]) -> Table:
+    """Convolutions of forms and back: times as fast as the dense product with a matrix that is gathered already."""
+    seconds = {(r.group, r.parameter, r.function): r.seconds for r in found if r.group.startswith("tile")}
+    table = markdown("share of the dense product", "columns", "forward", "transposed")
+    for group, name in dict.fromkeys((group, name) for group, name, _ in seconds):
+        dense, *ways = (seconds.get((group, name, word)) for word in ("dense", "product", "transposed"))
+        shares = (f"{dense / way:.2f}" if dense and way else "" for way in ways)
+        table.add_row(name, group.removeprefix("tile, ").removesuffix(" columns"), *shares)
+    return table
+
+
 def others(found: Sequence[Result]) -> Table:
     """The other kernels."""
     table = markdown("kernel", "µs")
     for r in found:
-        if r.group != "product" and not r.group.startswith("lever"):
+        if r.group != "product" and not r.group.startswith(("lever", "tile")):
             name = " ".join(part for part in (r.group, r.function, r.parameter) if part)
             table.add_row(name, f"{r.seconds * 1e6:.3g}")
     return table
@@ -101,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no results; run without --no-run", file=sys.stderr)
         return 1
     console = wide_console()
-    for table in (products(found), others(found), levers(found)):
+    for table in (products(found), tiles(found), others(found), levers(found)):
         console.print(table)
         console.print()
     return 0

@@ -74,18 +74,24 @@ fn layers(criterion: &mut Criterion) {
 }
 
 /// (name, channels that are read, side of the image that is read, channels, side, kernel, stride) of a convolution.
-const CONVOLUTIONS: [(&str, usize, usize, usize, usize, usize, usize); 5] = [
+const CONVOLUTIONS: [(&str, usize, usize, usize, usize, usize, usize); 6] = [
     ("convSmall 1", 1, 28, 16, 13, 4, 2),
     ("convSmall 2", 16, 13, 32, 5, 4, 2),
     ("resnet 1", 3, 32, 8, 16, 3, 2),
     ("resnet 2", 8, 16, 16, 8, 3, 2),
     ("resnet 3", 16, 8, 16, 8, 3, 1),
+    ("resnet 1 x 1", 8, 16, 16, 8, 1, 2),
 ];
 
-/// A convolution of a form of 1024 columns and back, beside the dense product of as many multiplications.
+/// Convolutions of forms and back, beside the dense product of the weights with a matrix that is gathered already.
 fn tiles(criterion: &mut Criterion) {
-    let columns = 1024;
-    let mut group = criterion.benchmark_group("tile");
+    for columns in [50, 200] {
+        tiles_of(criterion, columns);
+    }
+}
+
+fn tiles_of(criterion: &mut Criterion, columns: usize) {
+    let mut group = criterion.benchmark_group(format!("tile, {columns} columns"));
     for (name, inputs, side, outputs, positions, kernel, stride) in CONVOLUTIONS {
         let (p, k) = (positions * positions, inputs * kernel * kernel);
         let mut numbers = Numbers::new(7);
@@ -116,14 +122,12 @@ fn tiles(criterion: &mut Criterion) {
                 tile.shape().transposed_product(&mut back, &tile.weight, black_box(&out), shape, replace, &mut panels);
             });
         });
+        let gathered = numbers.many(k * p * columns);
+        group.bench_function(BenchmarkId::new("dense", name), |b| {
+            let shape = (outputs, k, p * columns);
+            b.iter(|| product(&mut out, &tile.weight, black_box(&gathered), shape, Accumulate::Replace));
+        });
     }
-    let size = 512;
-    let (left, right) = (Numbers::new(1).many(size * size), Numbers::new(2).many(size * size));
-    let mut out = vec![0.0; size * size];
-    group.throughput(Throughput::Elements((2 * size * size * size) as u64));
-    group.bench_function("dense 512", |b| {
-        b.iter(|| product(&mut out, black_box(&left), black_box(&right), (size, size, size), Accumulate::Replace));
-    });
     group.finish();
 }
 

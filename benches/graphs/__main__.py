@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [row for row in rows() if not given.rows or row.name.startswith(tuple(given.rows))]
     if not chosen:
         parser.error(f"no such row; there are {'; '.join(names)}")
-    if any(row.name.startswith(("digits", "twins")) for row in chosen):
+    if any(row.name.startswith("digits") for row in chosen):
         digits.make(say)
     runs = []
     for row in chosen:

@@ -13,7 +13,7 @@ import atexit
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -39,6 +39,7 @@ from hunt.auditor_here import AuditorHere
 from hunt.graph_files import write_graph
 from hunt.graph_plans import Plan, Random, changed, random_plan
 from hunt.graph_values import Values, evaluate
+from hunt.kept_counts import KeptCounts
 from hunt.smooth import TOLERANCE
 from small_tasks import task
 
@@ -233,38 +234,48 @@ def block(first: int, cases: int, certify: bool) -> tuple[Counter[str], list[str
     return seen, wrong
 
 
-def blocks(first: int, cases: int, certify: bool, jobs: int) -> Iterator[tuple[int, Counter[str], list[str]]]:
-    """The blocks of a hunt by so many processes, as they are done: how many cases, and what was seen of them."""
-    parts = [(first + begin, min(BLOCK, cases - begin), certify) for begin in range(0, cases, BLOCK)]
+def blocks(
+    seed: int, begin: int, cases: int, certify: bool, jobs: int
+) -> Iterator[tuple[int, int, Counter[str], list[str]]]:
+    """The blocks of a hunt by so many processes, as they are done, from a case of its seed on: the first case of a
+    block, how many it has, what was seen of them, and what is wrong.
+    """
+    ends = [(first, min(BLOCK, begin + cases - first)) for first in range(begin, begin + cases, BLOCK)]
+    parts = {part: (seed * 10**9 + part[0], part[1], certify) for part in ends}
     if jobs == 1:
-        yield from ((part[1], *block(*part)) for part in parts)
+        yield from ((*part, *block(*asked)) for part, asked in parts.items())
         return
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        given = {pool.submit(block, *part): part for part in parts}
+        given = {pool.submit(block, *asked): part for part, asked in parts.items()}
         for done in as_completed(given):
-            begin, size, _ = given[done]
+            first, size = given[done]
             try:
-                yield (size, *done.result())
+                yield (first, size, *done.result())
             except BrokenProcessPool:
-                yield size, Counter(wrong=1), [f"seeds {begin} to {begin + size - 1}: not done, as a process died"]
+                wrong = f"seeds {seed * 10**9 + first} and {size - 1} more: not done, as a process died"
+                yield first, size, Counter(wrong=1), [wrong]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m hunt.graphs", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--certify", action="store_true", help="write and audit a certificate of every verdict")
-    given = parser.parse_args()
-    seen, done = Counter[str](), 0
-    for cases, traits, wrong in blocks(given.seed * 10**9, given.cases, given.certify, given.jobs):
+    parser.add_argument("--keep", type=Path, help="go on behind what this file counts of the seed, and count on in it")
+    given = parser.parse_args(arguments)
+    kept = KeptCounts.of(given.keep, given.seed, given.certify)
+    begin, done = kept.done, 0
+    for first, cases, traits, wrong in blocks(given.seed, begin, given.cases, given.certify, given.jobs):
         done += cases
-        seen.update(traits)
-        print(*wrong, f"{done} of {given.cases} cases, {seen['wrong']} wrong", sep="\n", flush=True)
-    for trait, times in sorted(seen.items()):
+        kept.add(first, cases, traits)
+        print(*wrong, f"{done} of {given.cases} cases, {kept.seen['wrong']} wrong", sep="\n", flush=True)
+    for trait, times in sorted(kept.seen.items()):
         print(f"{times:9d}  {trait}")
-    return 1 if seen["wrong"] else 0
+    if given.keep is not None:
+        print(f"{kept.total()} cases in all hunts that are kept of this kind, {kept.total('wrong')} wrong")
+    return 1 if kept.seen["wrong"] else 0
 
 
 if __name__ == "__main__":

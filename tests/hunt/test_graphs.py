@@ -19,6 +19,7 @@ from hunt.graph_files import by_onnxruntime, write_graph
 from hunt.graph_plans import Block, Plan, changed, folded, permuted, random_plan
 from hunt.graph_values import Values, evaluate
 from hunt.graphs import EXACTLY, blocks, case_of, judge, points
+from hunt.kept_counts import KeptCounts
 from hunt.smooth import TOLERANCE
 
 SEEDS = range(60)
@@ -139,6 +140,29 @@ def test_a_wrong_verdict_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.whole
 def test_blocks_by_several_processes_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "BLOCK", 3)
-    counted = [sum((seen for _, seen, _ in blocks(5, 8, False, jobs)), Counter[str]()) for jobs in (1, 2)]
+    counted = [sum((seen for *_, seen, _ in blocks(5, 0, 8, False, jobs)), Counter[str]()) for jobs in (1, 2)]
     assert counted[0] == counted[1]
     assert sum(counted[0][verdict.value] for verdict in Verdict) == 8
+
+
+def test_a_hunt_goes_on_behind_what_is_kept_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two runs of one seed are one longer run; another seed is counted beside it, other ways of hunting are not."""
+    path = tmp_path / "kept.json"
+    for seed, cases in ((5, 2), (6, 1), (5, 2)):
+        assert graphs.main(["--seed", str(seed), "--cases", str(cases), "--keep", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("\n5 cases in all hunts that are kept of this kind, 0 wrong\n")
+    ((_, _, whole, _),) = blocks(5, 0, 4, False, 1)
+    again = KeptCounts.of(path, 5, False)
+    assert (again.done, again.seen) == (4, whole)
+    assert KeptCounts.of(path, 5, True).total() == 0
+
+
+def test_blocks_count_once_none_before_them_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    kept = KeptCounts.of(path, 1, True)
+    kept.add(50, 50, Counter(audited=40))
+    assert not path.exists()
+    kept.add(0, 50, Counter(audited=41, wrong=1))
+    again = KeptCounts.of(path, 1, True)
+    assert (again.done, again.seen) == (100, Counter(audited=81, wrong=1))
+    assert (again.total(), again.total("wrong")) == (100, 1)

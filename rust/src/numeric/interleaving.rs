@@ -1,63 +1,102 @@
 //! Numbers that change between columns and registers: what stands at the same place of several columns becomes one
 //! register, which holds one number of each column.
 //!
-//! Shapes: L columns of r numbers, one after the other, against r registers of L numbers. Nothing is rounded here, but where
-//! numbers are added to columns.
+//! Shapes: L columns of r numbers, one after the other, against r registers of L numbers. Squares of L by L are turned in
+//! registers ([`super::turning`]), what is left over at the ends of columns number by number. Nothing is rounded here, but
+//! where numbers are added to columns.
 
 use super::kernels::Accumulate;
+use super::real::Real;
+use super::turning::turn;
+use pulp::Simd;
 
-/// The most numbers of a register whose columns are turned in squares; larger squares are no longer turned in registers.
-const SQUARE: usize = 8;
-
+/// Sets registers (r, L) to at most L columns (r, at least one). Those that are missing repeat the last one. Of L numbers one
+/// after the other of which none is `read`, nothing is set.
 #[inline(always)]
-fn turned<T: Copy, const L: usize>(square: &[[T; L]; L]) -> [[T; L]; L] {
-    std::array::from_fn(|c| std::array::from_fn(|r| square[r][c]))
-}
-
-/// Sets registers (r, L) to at most L columns (r, at least one). Those that are missing repeat the last one.
-#[inline(always)]
-pub fn interleave<T: Copy, const L: usize>(registers: &mut [[T; L]], columns: &[T], r: usize) {
+pub fn interleave<T: Real, S: Simd, const L: usize>(
+    simd: S,
+    registers: &mut [T],
+    columns: &[T],
+    r: usize,
+    read: impl Fn(usize) -> bool,
+) {
     let last = (columns.len() / r).saturating_sub(1);
     let column: [&[T]; L] = std::array::from_fn(|c| &columns[c.min(last) * r..][..r]);
-    let mut done = 0;
-    if L <= SQUARE {
-        for (i, square) in registers[..r].as_chunks_mut::<L>().0.iter_mut().enumerate() {
-            *square = turned(&column.map(|column| std::array::from_fn(|k| column[i * L..(i + 1) * L][k])));
+    let whole = r / L * L;
+    for (i, to) in registers[..whole * L].chunks_exact_mut(L * L).enumerate() {
+        if !read(i) {
+            continue;
         }
-        done = r / L * L;
+        let at = i * L;
+        let mut square = [T::everywhere(simd, T::ZERO); L];
+        for c in 0..L {
+            square[c] = T::registers::<S>(&column[c][at..at + L])[0];
+        }
+        if turn::<T, S>(simd, &mut square) {
+            T::registers_mut::<S>(to).copy_from_slice(&square);
+        } else {
+            number_by_number(to, &column, at);
+        }
     }
-    for (i, register) in registers[..r].iter_mut().enumerate().skip(done) {
-        *register = column.map(|column| column[i]);
+    number_by_number(&mut registers[whole * L..r * L], &column, whole);
+}
+
+/// Sets registers to what stands in L columns from a place on.
+#[inline(always)]
+fn number_by_number<T: Copy, const L: usize>(registers: &mut [T], column: &[&[T]; L], at: usize) {
+    for (i, register) in registers.chunks_exact_mut(L).enumerate() {
+        for c in 0..L {
+            register[c] = column[c][at + i];
+        }
     }
 }
 
-/// Sets columns (r, at most L) to the numbers of registers (r, L), or adds them.
+/// Sets columns (r, at most L) to the numbers of registers (r, L), or adds them. Of L registers one after the other that are not
+/// `written`, nothing is read: they stand for zeros.
 #[inline(always)]
-pub fn separate<T, const L: usize>(columns: &mut [T], registers: &[[T; L]], r: usize, accumulate: Accumulate)
-where
-    T: Copy + std::ops::AddAssign,
-{
-    let count = columns.len() / r;
-    let mut done = 0;
-    if L <= SQUARE {
-        for (i, square) in registers[..r].as_chunks::<L>().0.iter().enumerate() {
-            for (c, from) in turned(square).iter().enumerate().take(count) {
-                put(&mut columns[c * r + i * L..][..L], from, accumulate);
+pub fn separate<T: Real, S: Simd, const L: usize>(
+    simd: S,
+    columns: &mut [T],
+    registers: &[T],
+    r: usize,
+    accumulate: Accumulate,
+    written: impl Fn(usize) -> bool,
+) {
+    let whole = r / L * L;
+    for (i, from) in registers[..whole * L].chunks_exact(L * L).enumerate() {
+        let mut square = [T::everywhere(simd, T::ZERO); L];
+        let at = i * L;
+        if written(i) {
+            square.copy_from_slice(T::registers::<S>(from));
+            if !turn::<T, S>(simd, &mut square) {
+                to_columns::<T, L>(columns, from, (r, at), accumulate);
+                continue;
+            }
+        } else if accumulate == Accumulate::Add {
+            continue;
+        }
+        for (column, value) in columns.chunks_exact_mut(r).zip(square) {
+            let to = &mut T::registers_mut::<S>(&mut column[at..at + L])[0];
+            *to = if accumulate == Accumulate::Add { T::sum_of(simd, *to, value) } else { value };
+        }
+    }
+    to_columns::<T, L>(columns, &registers[whole * L..r * L], (r, whole), accumulate);
+}
+
+/// Sets what stands in columns (r) from a place on to registers, or adds it.
+#[inline(always)]
+fn to_columns<T: Real, const L: usize>(
+    columns: &mut [T],
+    registers: &[T],
+    (r, at): (usize, usize),
+    accumulate: Accumulate,
+) {
+    for (c, column) in columns.chunks_exact_mut(r).enumerate() {
+        for (value, register) in column[at..].iter_mut().zip(registers.chunks_exact(L)) {
+            match accumulate {
+                Accumulate::Replace => *value = register[c],
+                Accumulate::Add => *value += register[c],
             }
         }
-        done = r / L * L;
-    }
-    for (c, column) in columns.chunks_exact_mut(r).enumerate() {
-        for (value, register) in column.iter_mut().zip(&registers[..r]).skip(done) {
-            put(std::slice::from_mut(value), &register[c..=c], accumulate);
-        }
-    }
-}
-
-#[inline(always)]
-fn put<T: Copy + std::ops::AddAssign>(out: &mut [T], from: &[T], accumulate: Accumulate) {
-    match accumulate {
-        Accumulate::Replace => out.copy_from_slice(from),
-        Accumulate::Add => out.iter_mut().zip(from).for_each(|(o, v)| *o += *v),
     }
 }

@@ -18,7 +18,9 @@ pub mod registers;
 pub mod round;
 pub mod spectral;
 pub mod trigonometric;
+mod turning;
 pub mod vectorised;
+mod window_columns;
 mod window_index;
 mod window_lanes;
 #[cfg(test)]

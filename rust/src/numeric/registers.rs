@@ -1,11 +1,12 @@
 //! Vector registers of either float, with the two operations that products need.
 
 use pulp::Simd;
+use pulp::bytemuck::Pod;
 
 /// A float that registers hold several of.
 pub trait Registers: Copy + Sized {
     /// A register of this machine.
-    type Register<S: Simd>: Copy;
+    type Register<S: Simd>: Copy + Pod;
     /// Numbers as registers, without those at the end that fill none.
     fn registers<S: Simd>(values: &[Self]) -> &[Self::Register<S>];
     /// The same, to be written.
@@ -58,3 +59,14 @@ macro_rules! registers {
 
 registers!(f64, f64s, as_simd_f64s, as_mut_simd_f64s, splat_f64s, mul_add_e_f64s, add_f64s);
 registers!(f32, f32s, as_simd_f32s, as_mut_simd_f32s, splat_f32s, mul_add_e_f32s, add_f32s);
+
+/// A loop over i below n, at most eight, written out: sums that a loop picks out do not stay in registers.
+macro_rules! unrolled {
+    ($i:ident below $n:ident $body:block) => {
+        unrolled!(@ $i $n $body 0 1 2 3 4 5 6 7)
+    };
+    (@ $i:ident $n:ident $body:block $($at:literal)*) => {
+        $(if $at < $n { let $i: usize = $at; $body })*
+    };
+}
+pub(super) use unrolled;

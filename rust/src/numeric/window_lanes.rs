@@ -12,6 +12,7 @@
 use super::interleaving::{interleave, separate};
 use super::kernels::Accumulate;
 use super::real::Real;
+use super::registers::unrolled;
 use super::window_index::Windows;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -27,8 +28,8 @@ pub(super) struct Lanes<T> {
     written: Vec<T>,
     /// The weights of each block side by side.
     weight: Vec<T>,
-    /// The sums of one block.
-    sums: Vec<T>,
+    /// Of numbers that few windows read, whether any of so many as fill the lanes is read at all.
+    used: Vec<bool>,
 }
 
 /// Out (rows, n) = the product with a form (m, n), or with `BACKWARDS` out (m, n) = the transposed product with
@@ -67,12 +68,16 @@ impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
         lanes.read.resize((read + 1) * L, T::ZERO);
         lanes.read[read * L..].fill(T::ZERO);
         lanes.written.resize((written + 1) * L, T::ZERO);
-        lanes.sums.resize(POSITIONS * WIDEST * L, T::ZERO);
+        use_places(&mut lanes.used, windows.index, self.shape.0, L);
+        let used = |i: usize| lanes.used.get(i).copied().unwrap_or(true);
         for first in (0..columns).step_by(L) {
             let count = L.min(columns - first);
-            interleave::<T, L>(lanes.read.as_chunks_mut().0, &self.form[first * read..(first + count) * read], read);
+            interleave::<T, S, L>(simd, &mut lanes.read, &self.form[first * read..(first + count) * read], read, |i| {
+                BACKWARDS || used(i)
+            });
             if BACKWARDS {
-                lanes.written.fill(T::ZERO);
+                let blocks = lanes.written.chunks_mut(L * L).enumerate();
+                blocks.filter(|(i, _)| used(*i)).for_each(|(_, block)| block.fill(T::ZERO));
             }
             let mut panel = Panel {
                 simd,
@@ -80,11 +85,10 @@ impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
                 widest,
                 read: T::registers::<S>(&lanes.read),
                 written: T::registers_mut::<S>(&mut lanes.written),
-                sums: T::registers_mut::<S>(&mut lanes.sums),
             };
             panel.product::<T, BACKWARDS>(&lanes.weight);
             let out = &mut self.out[first * written..(first + count) * written];
-            separate::<T, L>(out, lanes.written.as_chunks().0, written, self.accumulate);
+            separate::<T, S, L>(simd, out, &lanes.written, written, self.accumulate, |i| !BACKWARDS || used(i));
         }
         columns
     }
@@ -109,6 +113,20 @@ impl<T: Real, const BACKWARDS: bool> WithSimd for Product<'_, T, BACKWARDS> {
 fn width(at: usize, n: usize, widest: usize) -> usize {
     let left = n - at;
     if left >= widest { widest } else { 1 << left.ilog2() }
+}
+
+/// Of m numbers, which of those that are `lanes` one after the other the index names, where it names less than all; what is
+/// left over at their end counts as named.
+fn use_places(used: &mut Vec<bool>, index: &[u32], m: usize, lanes: usize) {
+    used.clear();
+    if index.len() < m {
+        used.resize(m / lanes, false);
+        for &place in index {
+            if let Some(block) = used.get_mut(place as usize / lanes) {
+                *block = true;
+            }
+        }
+    }
 }
 
 /// Puts the weights of each block side by side: (block, taps, outputs), backwards (block, outputs, taps).
@@ -136,7 +154,6 @@ struct Panel<'a, S: Simd, R> {
     widest: usize,
     read: &'a [R],
     written: &'a mut [R],
-    sums: &'a mut [R],
 }
 
 impl<S: Simd, R: Copy> Panel<'_, S, R> {
@@ -205,22 +222,20 @@ impl<S: Simd, R: Copy> Panel<'_, S, R> {
                 }
             }
         }
-        // By way of memory: sums that are picked out by a loop do not stay in registers.
-        let kept = &mut self.sums[..N * Q];
-        for q in 0..Q {
-            for i in 0..N {
-                kept[q * N + i] = sums[i][q];
-            }
-        }
-        for (q, sums) in kept.chunks_exact(N).enumerate() {
+        let base = if BACKWARDS { first * p + at } else { (g * o + first) * p + at };
+        unrolled!(q below Q {
             if BACKWARDS {
-                for (&place, &sum) in index[(first + q) * p + at..].iter().zip(sums) {
-                    let to = &mut self.written[(place as usize).min(none)];
-                    *to = T::sum_of(self.simd, *to, sum);
-                }
+                let places = &index[base + q * p..][..N];
+                unrolled!(i below N {
+                    let to = &mut self.written[(places[i] as usize).min(none)];
+                    *to = T::sum_of(self.simd, *to, sums[i][q]);
+                });
             } else {
-                self.written[(g * o + first + q) * p + at..][..N].copy_from_slice(sums);
+                let to = &mut self.written[base + q * p..][..N];
+                unrolled!(i below N {
+                    to[i] = sums[i][q];
+                });
             }
-        }
+        });
     }
 }

@@ -1,7 +1,8 @@
-//! Structured products ([`super::windows`], [`super::window_lanes`]) against what they are by definition, in whole numbers.
+//! Structured products ([`super::windows`], [`super::window_lanes`], [`super::window_columns`]) against what they are by definition, in whole numbers.
 
 use super::kernels::Accumulate;
 use super::real::Real;
+use super::window_columns::{self, Columns};
 use super::window_lanes::{Lanes, Product};
 use super::windows::{NONE, Panels, Windows};
 
@@ -44,19 +45,31 @@ fn compare<T: Real>((groups, outputs, positions, taps, m, n): (usize, usize, usi
         assert_eq!(out[..m * n], back, "{windows:?} transposed, {n} columns");
         #[cfg(target_arch = "x86_64")]
         if let Some(avx2) = pulp::x86::V3::try_new() {
-            let (weight, shape, lanes) = (&weight, (m, n), &mut Lanes::default());
-            out.clone_from(&before);
-            let (form, to) = (&form, &mut out[..]);
-            let ran = Product::<T, false> { windows, weight, out: to, form, shape, accumulate, lanes };
-            let done = pulp::Simd::vectorize(avx2, ran);
-            assert_eq!(out[..rows * done], ahead[..rows * done], "AVX2 {windows:?}");
-            out.clone_from(&before);
-            let (form, to) = (&coefficients, &mut out[..]);
-            let ran = Product::<T, true> { windows, weight, out: to, form, shape, accumulate, lanes };
-            let done = pulp::Simd::vectorize(avx2, ran);
-            assert_eq!(out[..m * done], back[..m * done], "AVX2 {windows:?} transposed");
+            let about = (windows, &weight[..], (m, n), accumulate);
+            with::<T, _, false>(avx2, about, &form, &before, &ahead);
+            with::<T, _, true>(avx2, about, &coefficients, &before, &back);
         }
     }
+}
+
+/// Both ways with registers of one kind, against what is expected, in place of numbers that were there before.
+#[cfg(target_arch = "x86_64")]
+fn with<T: Real, S: pulp::Simd, const BACKWARDS: bool>(
+    simd: S,
+    (windows, weight, shape, accumulate): (Windows<'_>, &[T], (usize, usize), Accumulate),
+    form: &[T],
+    before: &[T],
+    expected: &[T],
+) {
+    let (mut out, lanes) = (before.to_vec(), &mut Lanes::default());
+    let ran = Product::<T, BACKWARDS> { windows, weight, out: &mut out, form, shape, accumulate, lanes };
+    let done = simd.vectorize(ran) * expected.len() / shape.1;
+    assert_eq!(out[..done], expected[..done], "{simd:?} {windows:?}, {BACKWARDS}");
+    let (mut out, columns) = (before.to_vec(), &mut Columns::default());
+    let ran =
+        window_columns::Product::<T, BACKWARDS> { windows, weight, out: &mut out, form, shape, accumulate, columns };
+    assert!(simd.vectorize(ran));
+    assert_eq!(out[..expected.len()], *expected, "{simd:?} {windows:?} by columns, {BACKWARDS}");
 }
 
 #[test]
@@ -64,8 +77,11 @@ fn products_of_windows_are_what_they_are_by_definition() {
     for n in [1, 3, 5, 8, 13, 19, 32] {
         for (groups, outputs, positions) in [(1, 1, 1), (1, 13, 7), (3, 1, 4), (2, 6, 3), (1, 16, 5)] {
             for taps in [1, 3, 11] {
-                compare::<f64>((groups, outputs, positions, taps, 9, n));
-                compare::<f32>((groups, outputs, positions, taps, 9, n));
+                // Numbers that are read often, and more of them than are read.
+                for m in [9, 3 * groups * positions * taps + 20] {
+                    compare::<f64>((groups, outputs, positions, taps, m, n));
+                    compare::<f32>((groups, outputs, positions, taps, m, n));
+                }
             }
         }
     }

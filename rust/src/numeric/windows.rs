@@ -14,6 +14,7 @@
 use super::kernels::{Accumulate, product, transposed_product};
 use super::real::Real;
 use super::vectorised::vectorised;
+use super::window_columns::{self, Columns};
 use super::window_lanes::{Lanes, Product};
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
@@ -30,6 +31,7 @@ pub struct Panels<T = f64> {
     gathered: Vec<T>,
     result: Vec<T>,
     lanes: Lanes<T>,
+    columns: Columns<T>,
 }
 
 impl Windows<'_> {
@@ -53,7 +55,13 @@ impl Windows<'_> {
             }
             return;
         }
-        let (windows, shape, lanes) = (*self, (m, n), &mut panels.lanes);
+        let (windows, shape, columns) = (*self, (m, n), &mut panels.columns);
+        let whole =
+            window_columns::Product::<T, false> { windows, weight, out: &mut *out, form, shape, accumulate, columns };
+        if whole.done() {
+            return;
+        }
+        let lanes = &mut panels.lanes;
         let done = Product::<T, false> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
         let (wide, high) = self.blocks(n);
         for first in (done..n).step_by(wide) {
@@ -131,7 +139,13 @@ impl Windows<'_> {
             }
             return;
         }
-        let (windows, shape, form, lanes) = (*self, (m, n), coefficients, &mut panels.lanes);
+        let (windows, shape, form, columns) = (*self, (m, n), coefficients, &mut panels.columns);
+        let whole =
+            window_columns::Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, columns };
+        if whole.done() {
+            return;
+        }
+        let lanes = &mut panels.lanes;
         let done = Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
         if replaces {
             out[done * m..n * m].fill(T::ZERO);
