@@ -38,8 +38,8 @@ def too_large(task: Task) -> bool:
 def attacked(task: Task, replay: Replay, stop: Callable[[], bool] | None, options: Options) -> Result:
     """The result of a task whose networks are not bounded."""
     began = perf_counter()
-    timeout = task.budget.timeout if options.timeout is None else options.timeout
-    deadline = began + (_SECONDS if timeout is None else timeout)
+    left = options.left(task)
+    deadline = began + (left if left < inf else _SECONDS)
 
     def over() -> bool:
         if stop is not None and stop():
