@@ -166,7 +166,7 @@ class Runner:
 
         Raises InputError if the claim makes no sense for the networks.
         """
-        if self.cache is None or isinstance(task.property, Containment):
+        if self.cache is None or isinstance(task.property, Containment) or attack_alone.too_large(task):
             return None
         validate(task.property, task.reference.output_size)
         return self._kept(self.cache, self.key(task), task, self.options)

@@ -31,7 +31,12 @@ def permuted_pair() -> Task:
     for number, order in enumerate((np.arange(6), np.array([3, 0, 5, 1, 4, 2]))):
         steps = (
             Step((Term(INPUTS, Tile.dense(first[order])),), np.zeros(6), None, "relu"),
-            Step((Term(0, Tile.dense(np.ascontiguousarray(last[:, order]))), Term(INPUTS, Tile.dense(skip))), np.zeros(2), None, "identity"),
+            Step(
+                (Term(0, Tile.dense(np.ascontiguousarray(last[:, order]))), Term(INPUTS, Tile.dense(skip))),
+                np.zeros(2),
+                None,
+                "identity",
+            ),
         )
         made.append(Network(steps, 3, "memory", str(number)))
     return task(made[0], made[1], Epsilon("0.01"), [-1] * 3, [1] * 3, space=space(3, 2))
