@@ -1,8 +1,8 @@
 """Trains the models of tests/convolutional_models.py on scikit-learn's digits, in numpy.
 
-Adam, on the cross-entropy of classes; every layer answers with its values and a function that takes their gradient back, adding
-those of its parameters to a list in the order in which `parameters` names them, last layer first. Shapes: images
-(N, 1, 8, 8) in [0, 1], labels (N,).
+Adam, on the cross-entropy of classes; every layer answers with its values and a function that takes their gradient
+back, adding those of its parameters to a list in the order in which `parameters` names them, last layer first. Shapes:
+images (N, 1, 8, 8) in [0, 1], labels (N,).
 """
 
 from __future__ import annotations
