@@ -27,7 +27,7 @@ SIZES = ((2, 64), (3, 100), (6, 200))
 """Hidden layers, and neurons of each."""
 FUNCTIONS = ("sigmoid", "tanh")
 RADIUS, TIMES, BOXES = 0.01, 3, 5
-_BATCHES, _BATCH, _RATE = 250, 128, 3e-3
+_BATCHES, _BATCH, _RATE = 1000, 128, 3e-3
 _GAINS = np.array([2.0, 0.8, 0.5, 0.6])
 
 
