@@ -7,8 +7,8 @@ around a dense sample, a linear program in the slope and both ends. Of the slope
 sample misses a little of what it stands for, so ratios are rather too large. Those of differences are below 1 where the
 form of D has a part of x, which no strip of d has; with --strips that part counts as lost, too.
 
-Ranges: centres within 2 of 0, or far out; radii from 1e-3 to 5. Differences: radii of .01, .1 or all of that of x, about
-centres that are any share of it. Ratios are printed as the median and the largest one.
+Ranges: centres within 2 of 0, or far out; radii from 1e-3 to 5. Differences: radii of .01, .1 or all of that of x,
+around centres that are any share of it. Ratios are printed as the median and the largest one.
 """
 
 from __future__ import annotations
