@@ -1,4 +1,4 @@
-"""Trains networks of convolutions, asks what is asked about them and prints how it went: `python -m benches.graphs`.
+"""Trains networks, asks what is asked about them and prints how it went: `python -m benches.graphs`.
 
 One row for each kind of question, one thread. A query is decided at the root if its first box settles it. Networks are
 trained once, in a few minutes altogether, and kept below benches/results/graphs; public networks are asked about where
@@ -23,7 +23,7 @@ from acceptance.families import SHARED
 from acceptance.published import Query
 from benches import machine
 from benches.baselines import keep
-from benches.graphs import digits, public, quantised, twins
+from benches.graphs import dense, digits, public, quantised, twins
 from benches.report import markdown, wide_console
 from convolutional_models import SMOOTH
 from eqspec.errors import EqspecError
@@ -55,6 +55,8 @@ def rows() -> list[Row]:
         Row("digits, 8 bits, 1.2 x", lambda: digits.gridded("1.2", 0.02), ""),
         Row("digits, 8 bits, Top-1", lambda: digits.same_class("grid", 0.05), ""),
         Row("digits, cut, Top-1", lambda: digits.same_class("cut", 0.02), ""),
+        Row("dense, smooth controllers, 8 bits, 3 x, .01", dense.controllers, "all"),
+        Row("dense, smooth classifiers, 8 bits, 3 x, .01", dense.classifiers, "all"),
     ]
     close = Fraction("0.6"), Fraction("0.3")
     beside = [

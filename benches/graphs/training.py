@@ -1,14 +1,15 @@
 """Trains the models of tests/convolutional_models.py on scikit-learn's digits, in numpy.
 
-Adam on the cross-entropy; every layer answers with its values and a function that takes their gradient back, adding
-those of its parameters to a list in the order in which `parameters` names them, last layer first. Shapes: images
-(N, 1, 8, 8) in [0, 1], labels (N,).
+Adam, on the cross-entropy of classes; every layer answers with its values and a function that takes their gradient
+back, adding those of its parameters to a list in the order in which `parameters` names them, last layer first. Shapes:
+images (N, 1, 8, 8) in [0, 1], labels (N,).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from making import tables
@@ -49,29 +50,48 @@ def digits() -> tuple[Array, NDArray[np.int64], Array, NDArray[np.int64]]:
 
 
 def fit(model: Model, rng: np.random.Generator, *, epochs: int, rate: float = 3e-3, cut: float = 0.0) -> None:
-    """Train in place; with `cut`, that share of every weight tensor becomes 0 first and stays 0."""
+    """Train on digits in place; with `cut`, that share of every weight tensor becomes 0 first and stays 0."""
     images, labels, _, _ = digits()
+    masks = (
+        {id(w): np.abs(w) > np.quantile(np.abs(w), cut) for w in parameters(model.layers) if w.ndim > 1} if cut else {}
+    )
+
+    def batches() -> Iterator[tuple[Array, Array]]:
+        for _ in range(epochs):
+            for batch in np.array_split(rng.permutation(len(images)), len(images) // 64):
+                yield images[batch], np.eye(10)[labels[batch]]
+
+    descend(model, batches(), surprise, rate, masks)
+
+
+def surprise(scores: Array, wanted: Array) -> Array:
+    """The gradient of the cross-entropy of scores (N, O)."""
+    likely = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(likely / likely.sum(1, keepdims=True) - wanted)
+
+
+def descend(
+    model: Model,
+    batches: Iterable[tuple[Array, Array]],
+    slope_of_loss: Callable[[Array, Array], Array],
+    rate: float,
+    masks: Mapping[int, NDArray[np.bool_]] = MappingProxyType({}),
+) -> None:
+    """Adam, in place, on batches of inputs and what is wanted of them."""
     arrays = parameters(model.layers)
-    masks = {id(w): np.abs(w) > np.quantile(np.abs(w), cut) for w in arrays if w.ndim > 1} if cut else {}
     moments = {id(w): (np.zeros_like(w), np.zeros_like(w)) for w in arrays}
-    step = 0
-    for _ in range(epochs):
-        for batch in np.array_split(rng.permutation(len(images)), len(images) // 64):
-            step += 1
-            scores, back = forward(model.layers, images[batch], training=True)
-            likely = np.exp(scores - scores.max(1, keepdims=True))
-            likely /= likely.sum(1, keepdims=True)
-            likely[np.arange(len(batch)), labels[batch]] -= 1
-            gradients: Gradients = {}
-            back(likely / len(batch), gradients)
-            for weight in arrays:
-                first, second = moments[id(weight)]
-                slope = gradients[id(weight)]
-                first += 0.1 * (slope - first)
-                second += 0.001 * (slope**2 - second)
-                weight -= rate * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-                if id(weight) in masks:
-                    weight *= masks[id(weight)]
+    for step, (inputs, wanted) in enumerate(batches, start=1):
+        scores, back = forward(model.layers, inputs, training=True)
+        gradients: Gradients = {}
+        back(slope_of_loss(scores, wanted) / len(inputs), gradients)
+        for weight in arrays:
+            first, second = moments[id(weight)]
+            slope = gradients[id(weight)]
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope**2 - second)
+            weight -= rate * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+            if id(weight) in masks:
+                weight *= masks[id(weight)]
 
 
 def accuracy(model: Model) -> float:

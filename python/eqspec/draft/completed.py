@@ -22,6 +22,7 @@ from eqspec.draft.space import Inputs
 from eqspec.draft.two_classes import TwoClasses, two_classes
 from eqspec.errors import InputError
 from eqspec.lazy_dataclass import dataclass
+from eqspec.run.attack_alone import MOST_CLASSES
 
 
 @dataclass(frozen=True)
@@ -296,4 +297,6 @@ def _decides(pair: Pair, inputs: Inputs, labels: Labels | None) -> tuple[bool, s
         return True, "The table has a class for each row, so the outputs are classes."
     if inputs.data is not None and are_quantities(inputs.data, pair.outputs):
         return False, "The column beside the inputs holds quantities, so the outputs are quantities."
+    if pair.outputs > MOST_CLASSES:
+        return False, f"There are {pair.outputs} outputs, more than classes have, so they are taken for quantities."
     return True, "The outputs are taken for scores of classes; for quantities write 'stays within 0.05 of'."

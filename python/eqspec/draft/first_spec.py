@@ -55,7 +55,7 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     seen = observe(trial, None if inputs.data is None else inputs.data.values, as_scores)
     chosen, notes, telling = _claim(pair, seen, known)
     if inputs.data is not None and telling is not None:
-        places = row_places(len(inputs.data.values))[telling].tolist()
+        places = row_places(len(inputs.data.values), trial)[telling].tolist()
         near = neighbourhood(space, inputs.data, _ranges(trial, space), folder, places)
     found = Probed()
     if seconds > 0:

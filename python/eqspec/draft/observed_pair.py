@@ -18,7 +18,10 @@ AsScores: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 _USUAL = 0.9
 _ENOUGH = 0.1
 """The share of inputs that a guard should admit."""
-MOST_ROWS = 5000
+_MOST_ROWS, _FEWEST_ROWS, _DRAWN = 5000, 24, 1000
+"""The most rows of a table that are looked at, the fewest of any network, and points where there is no table."""
+_MOST_PRODUCTS = 1 << 31
+"""How many products the evaluations may take, a few seconds: large networks are looked at at fewer points."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,12 @@ def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | N
     no finite value at one of these.
     """
     if raw is None:
-        drawn = np.random.default_rng(0).uniform(size=(1000, len(task.lower)))
+        some = len(row_places(_DRAWN, task))
+        drawn = np.random.default_rng(0).uniform(size=(some, len(task.lower)))
         points = task.lower + drawn * (task.upper - task.lower)
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
-        points = (raw[row_places(len(raw))] - centre) / scale
+        points = (raw[row_places(len(raw), task)] - centre) / scale
     seen = observed(task, np.ascontiguousarray(points), as_scores)
     if lost := int((~np.isfinite(seen.distance)).sum()):
         message = f"the networks have no finite output at {lost} of the {len(points)} inputs that were looked at"
@@ -99,9 +103,11 @@ def observe(task: Task, raw: NDArray[np.float64] | None, as_scores: AsScores | N
     return seen
 
 
-def row_places(rows: int) -> NDArray[np.intp]:
-    """Of so many rows those that are looked at."""
-    return np.linspace(0, rows - 1, min(rows, MOST_ROWS)).astype(np.intp)
+def row_places(rows: int, task: Task) -> NDArray[np.intp]:
+    """Of so many rows those at which the networks of a task are looked at."""
+    at_one = task.reference.products + task.candidate.products
+    most = max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_PRODUCTS // max(1, at_one)))
+    return np.linspace(0, rows - 1, min(rows, most)).astype(np.intp)
 
 
 def observed(task: Task, points: NDArray[np.float64], as_scores: AsScores | None = None) -> Observed:

@@ -56,16 +56,19 @@ def certain(steps: Sequence[Step]) -> list[bool]:
     return [doubtful.isdisjoint(pair) for pair in products(steps)]
 
 
-def radii_at(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) -> list[list[Array]]:
+def radii_at(
+    networks: Sequence[Network], inputs_of_region: Callable[[], Array], check: Callable[[], None] = lambda: None
+) -> list[list[Array]]:
     """How much the factors of each network's products vary (2, rows) at inputs (N, I), which are asked for if need be.
 
-    Networks with the same products are taken together, so that what they have in common stays in common.
+    Networks with the same products are taken together, so that what they have in common stays in common. `check` is
+    called at every step, and may raise.
     """
     pairs = [products(network.steps) if network.arithmetic == "real" else [] for network in networks]
     if not any(pairs):
         return [[] for _ in networks]
     inputs = inputs_of_region()
-    radii = [_radii(n.steps, pair, inputs) for n, pair in zip(networks, pairs, strict=True)]
+    radii = [_radii(n.steps, pair, inputs, check) for n, pair in zip(networks, pairs, strict=True)]
     if len({tuple(r.shape for r in one) for one in radii}) == 1:
         radii = [[np.maximum.reduce(of_product) for of_product in zip(*radii, strict=True)]] * len(networks)
     return radii
@@ -114,12 +117,18 @@ def _or_none(exponents: Sequence[Index]) -> Balance:
     return tuple(exponents) if any(k.any() for k in exponents) else ()
 
 
-def _radii(steps: Sequence[Step], pairs: Sequence[tuple[int, int]], inputs: Array) -> list[Array]:
+def _radii(
+    steps: Sequence[Step], pairs: Sequence[tuple[int, int]], inputs: Array, check: Callable[[], None]
+) -> list[Array]:
     """For each product how much its factors vary at the inputs (2, rows), 0 where that is not known."""
     wanted = {n for pair in pairs for n in pair}
     # As squares, which hold no less of a factor than s and t round off: one that seems to be 0 then counts as so much.
     with np.errstate(all="ignore"):
-        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T, ())) if n in wanted}
+        sums = {}
+        for n, total in enumerate(each_sum(steps, inputs.T, ())):
+            check()
+            if n in wanted:
+                sums[n] = total
         found = []
         for first, second in pairs:
             s, t = sums[first], sums[second]

@@ -60,19 +60,23 @@ def factored(steps: Sequence[Step]) -> tuple[Product, ...]:
     """The products whose factors are given by the sources of both squares, in numbers that floats hold."""
     made = []
     for s, t in products(steps):
-        found = factors_of(steps[s], steps[t]) if all(source < s for source in steps[t].sources) else None
+        known = all(source < s for source in steps[t].sources)
+        found = factors_of(steps[s], steps[t], named=False) if known else None
         if found is not None:
             made.append(Product(s, t, *found))
     return tuple(made)
 
 
-def factors_of(s: Step, t: Step) -> tuple[Step, Step] | None:
-    """Steps without a function that give u = s + t and v = s - t; None where floats do not hold their numbers."""
-    u, v = _combined(s, t, 1.0), _combined(s, t, -1.0)
+def factors_of(s: Step, t: Step, *, named: bool = True) -> tuple[Step, Step] | None:
+    """Steps without a function that give u = s + t and v = s - t; None where floats do not hold their numbers.
+
+    Where they are only evaluated their numbers need not be `named`.
+    """
+    u, v = _combined(s, t, 1.0, named), _combined(s, t, -1.0, named)
     return None if u is None or v is None else (u, v)
 
 
-def _combined(s: Step, t: Step, sign: float) -> Step | None:
+def _combined(s: Step, t: Step, sign: float, named: bool) -> Step | None:
     """The sums of s and of t, or their difference, as one step; terms that read alike become one, or none.
 
     None where a weight is rounded. What is not known of both adds up.
@@ -95,7 +99,7 @@ def _combined(s: Step, t: Step, sign: float) -> Step | None:
     if bias is None:
         return None
     names = None
-    if s.names is not None and t.names is not None:
+    if named and s.names is not None and t.names is not None:
         names = tuple(define(f"{sign} times", a, b) for a, b in zip(s.names, t.names, strict=True))
     return Step(tuple(terms), *bias, function="identity", names=names)
 

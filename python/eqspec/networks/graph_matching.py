@@ -10,14 +10,15 @@ poor one only costs time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 
 import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
-from eqspec.networks.evaluation import together, values
+from eqspec.networks.evaluation import each_sum, together
+from eqspec.networks.factors import factored
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, bent, same_structure
@@ -31,6 +32,8 @@ _SAME = 1e-6
 """Squared distance of two rows, relative to their sizes, up to which they compute the same."""
 MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
+_COLUMNS = 2048
+"""Values of each channel by which it is told which steps go together."""
 _ENTRIES, _FEWEST = 1 << 24, 12
 """Numbers that the values of one program may be: larger ones are compared at fewer points, or by their shapes alone."""
 
@@ -55,17 +58,23 @@ class _Channels:
     positions: int
 
 
-def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
-    """The candidate's steps `b` in step with `a`, compared at points (P, I); None where they are too large for that."""
+def pair(
+    a: Sequence[Step], b: Sequence[Step], points: Array, check: Callable[[], None] = lambda: None
+) -> Paired | None:
+    """The candidate's steps `b` in step with `a`, compared at points (P, I); None where they are too large for that.
+
+    `check` is called step by step, and may raise.
+    """
     most = _ENTRIES // max(sum(step.rows for step in steps) for steps in (a, b))
     if most < _FEWEST:
         return None
     points = points[:: -(-len(points) // most)]
-    of_a, of_b = (_channels(steps, points) for steps in (a, b))
+    of_a, of_b = (_channels(steps, points, check) for steps in (a, b))
     one_to_one = same_structure(a, b)
-    pairs = [(n, n) for n in range(len(a))] if one_to_one else _heaviest(a, b, of_a, of_b)
+    pairs = [(n, n) for n in range(len(a))] if one_to_one else _heaviest(a, b, (of_a, of_b), check)
     found = Paired(list(b), pairs, one_to_one=one_to_one)
     for i, k in pairs[:-1]:
+        check()
         x, y = of_a[i], of_b[k]
         function = b[k].function
         if isinstance(function, Curves) and function.uniform is None:
@@ -79,12 +88,18 @@ def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
     return found
 
 
-def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
+def _channels(steps: Sequence[Step], points: Array, check: Callable[[], None]) -> list[_Channels]:
     found = []
     counts: list[int] = []
     with np.errstate(all="ignore"):
-        some = together(steps)
-        parts = [values(steps, points[start : start + some].T) for start in range(0, len(points), some)]
+        some, products = together(steps), factored(steps)
+        parts = []
+        for start in range(0, len(points), some):
+            part = list[Array]()
+            for sums in each_sum(steps, points[start : start + some].T, products):
+                check()
+                part.append(sums)
+            parts.append(part)
         before = [np.concatenate(of_step, axis=1) for of_step in zip(*parts, strict=True)]
         for number, step in enumerate(steps):
             counts.append(_count(number, steps, counts))
@@ -149,14 +164,33 @@ def _costs(x: _Channels, y: _Channels) -> Array:
     return 1.0 - np.square(np.clip(x.units @ y.units.T, 0.0, 1.0))
 
 
-def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b: list[_Channels]) -> Pairs:
+def _thinned(channels: _Channels) -> _Channels:
+    """Channels by some of their values: all positions and all points alike, as far as they can be told apart."""
+    count = channels.units.shape[1]
+    if count <= _COLUMNS:
+        return channels
+    stride, points = -(-count // _COLUMNS), count // channels.positions
+    while gcd(stride, points) != 1:  # else the same few points at all positions
+        stride += 1
+    units = channels.units[:, ::stride]
+    sizes = np.linalg.norm(units, axis=1, keepdims=True)
+    return _Channels(np.divide(units, sizes, where=sizes > 0.0, out=np.zeros(units.shape)), channels.sizes, 1)
+
+
+def _heaviest(
+    a: Sequence[Step],
+    b: Sequence[Step],
+    channels: tuple[list[_Channels], list[_Channels]],
+    check: Callable[[], None],
+) -> Pairs:
     """Order-preserving pairs of the largest weight, the last with the last: by dynamic programming."""
     weights = np.full((len(a), len(b)), -1.0)
-    for i, x in enumerate(of_a[:-1]):
-        for k, y in enumerate(of_b[:-1]):
+    for i, x in enumerate(channels[0][:-1]):
+        check()
+        for k, y in enumerate(channels[1][:-1]):
             both = _of_one_size(x, y) if bent(a[i]) == bent(b[k]) else None
             if both is not None:
-                costs = _costs(*both)
+                costs = _costs(*map(_thinned, both))
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
                 share *= 1.0 if _kinds(a[i]) == _kinds(b[k]) else _OTHER

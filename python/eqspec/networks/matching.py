@@ -15,7 +15,7 @@ different depth are paired by the same measure; the shallower network gets ident
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -67,16 +67,18 @@ class Matching:
         return f"{self.of} were matched: {', '.join(parts)}" if parts else ""
 
 
-def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
+def match(a: Network, b: Network, check: Callable[[], None] = lambda: None) -> tuple[Network, Network, Matching]:
     """Both networks with their neurons in step as far as they are alike, and what was done for that.
 
-    The functions stay as they were. Networks of which nothing is gained by matching come back as they are.
+    The functions stay as they were. `check` is called now and then, and may raise.
+
+    Networks of which nothing is gained by matching come back as they are.
     """
     found = Matching()
     if a.input_size != b.input_size or a.output_size != b.output_size:
         return a, b, found
     if not (a.is_chain and b.is_chain):
-        return _match_graphs(a, b)
+        return _match_graphs(a, b, check)
     mergeable = "float32" not in (a.arithmetic, b.arithmetic)
     try:
         first, second = list(a.layers), list(b.layers)
@@ -96,8 +98,8 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
     )
 
 
-def _match_graphs(a: Network, b: Network) -> tuple[Network, Network, Matching]:
-    paired = pair(a.steps, b.steps, _samples(a.input_size))
+def _match_graphs(a: Network, b: Network, check: Callable[[], None]) -> tuple[Network, Network, Matching]:
+    paired = pair(a.steps, b.steps, _samples(a.input_size), check)
     if paired is None or (paired.one_to_one and not paired.moved and not paired.scaled):
         return a, b, Matching()
     found = Matching(paired.moved, paired.scaled, of="channels")

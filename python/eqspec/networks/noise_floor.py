@@ -19,13 +19,17 @@ Shapes: points (N, I), floors (N, O).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
 from eqspec.networks import curve_values, evaluation
 from eqspec.networks.curves import Curves
 from eqspec.networks.program import Array, Step
+
+_TOGETHER = 64
+"""Outputs whose derivatives are computed at once."""
 
 
 def distances(steps: Sequence[Step]) -> list[float]:
@@ -34,8 +38,13 @@ def distances(steps: Sequence[Step]) -> list[float]:
     return sorted({curve.parameters[4] for curve in curves if curve.name == "quantiser"})
 
 
-def floors(steps: Sequence[Step], points: Array, beside: Sequence[float] = ()) -> Array:
-    """The floor of every output at every point; `beside` are the distances of levels of the other network."""
+def floors(
+    steps: Sequence[Step], points: Array, beside: Sequence[float] = (), outputs: Iterable[int] | None = None
+) -> Array:
+    """The floor of every output at every point; `beside` are the distances of levels of the other network.
+
+    Where `outputs` are given, only of these; 0 stands for the others.
+    """
     found = np.zeros((len(points), steps[-1].rows))
     if not len(points):
         return found
@@ -44,13 +53,16 @@ def floors(steps: Sequence[Step], points: Array, beside: Sequence[float] = ()) -
     sizes = [_rounded_away(step, sums, beside) for step, sums in zip(steps, before, strict=True)]
     if all(size is None for size in sizes):
         return found
-    for output in range(steps[-1].rows):
-        change = np.zeros((steps[-1].rows, len(points)))
-        change[output] = 1.0
-        for number, derivative in evaluation.derivatives(steps, before, change, len(inputs)):
+    wanted = np.arange(steps[-1].rows) if outputs is None else np.array(list(outputs), int)
+    for point, start in product(range(len(points)), range(0, len(wanted), _TOGETHER)):
+        some = wanted[start : start + _TOGETHER]
+        at_point = [sums[:, point : point + 1] for sums in before]
+        change = np.zeros((steps[-1].rows, len(some)))
+        change[some, np.arange(len(some))] = 1.0
+        for number, derivative in evaluation.derivatives(steps, at_point, change, len(inputs)):
             size = sizes[number] if number >= 0 else None
             if size is not None:
-                found[:, output] += size @ np.abs(derivative)
+                found[point, some] += size @ np.abs(derivative)
     return found
 
 

@@ -7,7 +7,7 @@ but for the rounding of a bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,25 +29,36 @@ _MEMORY = 1 << 28
 """The most bytes of affine forms that this may use for a pair."""
 
 
-def balances_in(task: Task, first: Network, second: Network) -> tuple[Balance, Balance]:
-    """The balances of both networks in the box of a task."""
-    seen = radii_at((first, second), partial(corners_and_points, task, _POINTS))
+def balances_in(
+    task: Task, first: Network, second: Network, check: Callable[[], None] = lambda: None
+) -> tuple[Balance, Balance]:
+    """The balances of both networks in the box of a task; `check` may raise where that takes too long."""
+    seen = radii_at((first, second), partial(corners_and_points, task, _POINTS), check)
     chosen = balance((first, second), seen)
     if seen[0] and _alike(first, second) and products(first.steps) == products(second.steps):
-        one = _by_bounds(task, (first, second), chosen[0], seen[0])
+        one = _by_bounds(task, (first, second), chosen[0], seen[0], check)
         return one, one
     alone = zip((first, second), chosen, seen, strict=True)
-    one, other = (_by_bounds(task, (network, network), start, at) if at else start for network, start, at in alone)
+    one, other = (
+        _by_bounds(task, (network, network), start, at, check) if at else start for network, start, at in alone
+    )
     return one, other
 
 
-def _by_bounds(task: Task, networks: tuple[Network, Network], start: Balance, seen: Sequence[Array]) -> Balance:
+def _by_bounds(
+    task: Task,
+    networks: tuple[Network, Network],
+    start: Balance,
+    seen: Sequence[Array],
+    check: Callable[[], None],
+) -> Balance:
     """The balance that two networks with the same products share, by bounds of the pair."""
     first, second = networks
     sure = [a and b for a, b in zip(certain(first.steps), certain(second.steps), strict=True)]
     nothing = tuple(np.zeros(radii.shape[1], np.int32) for radii in seen)
     found = start
     for _ in range(_ROUNDS):
+        check()
         pair = pair_of(balanced(first, found), balanced(second, found))
         bounds = core.factor_radii(pair, task.lower, task.upper, sums_of(first, found), _MEMORY)
         found = from_bounds(bounds, sure, found or nothing, seen)

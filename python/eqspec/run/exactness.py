@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
 from time import perf_counter
 
 from eqspec.networks.containment import can_overflow, quantised
@@ -20,6 +19,7 @@ from eqspec.property import Containment, Epsilon, NeverWraps, exact
 from eqspec.replay.replay import Replay
 from eqspec.run.description import describe
 from eqspec.run.options import Options
+from eqspec.run.time_limits import TooLateError, within
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
@@ -43,31 +43,13 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     if rounds or not (_needed(task) or _promising(task)):
         return None
     began = perf_counter()
-    check = _limits(task, options, stop)
+    check = within(task, options, _SHARE, stop)
     from eqspec.run.by_integers import decided  # with grids and cells, which networks that round alone need
 
     try:
         return decided(task, options, replay, check, began, needed=_needed(task))
-    except _TooLateError:
+    except TooLateError:
         return None
-
-
-class _TooLateError(Exception):
-    """The share of the time for exact decisions is used up."""
-
-
-def _limits(task: Task, options: Options, stop: Callable[[], bool] | None) -> Callable[[], None]:
-    """What raises KeyboardInterrupt where the user stops, and _TooLateError where half of the time is over."""
-    timeout = task.budget.timeout if options.timeout is None else options.timeout
-    deadline = inf if timeout is None else perf_counter() + _SHARE * timeout
-
-    def check() -> None:
-        if stop is not None and stop():
-            raise KeyboardInterrupt
-        if perf_counter() > deadline:
-            raise _TooLateError
-
-    return check
 
 
 def _needed(task: Task) -> bool:

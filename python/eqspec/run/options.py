@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 from numbers import Integral, Real
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from eqspec.errors import InputError
@@ -31,6 +32,9 @@ def at_most(threads: int) -> int:
     return min(threads, THREADS_PER_CORE * cores())
 
 
+_LEAST_SECONDS = 0.5
+"""What a search is given where the stages before it took the time: enough to find what is easily found."""
+
 MEMORY = 2 << 30
 """The limit on memory in bytes where none is given; it is the default of the core."""
 
@@ -46,6 +50,7 @@ class Options:
     clearly.
     `since` is a folder of results of an earlier run, whose proofs are hints for those of this one.
     With `weaken`, slightly weaker claims are tried where a task is undecided because of rounding alone.
+    `ends` is when the time of the task that runs is over, None before it is begun; on the clock of `perf_counter`.
     """
 
     timeout: float | None = None
@@ -59,6 +64,7 @@ class Options:
     simplify: bool = True
     weaken: bool = True
     since: str | os.PathLike[str] | None = None
+    ends: float | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not (isinstance(self.timeout, Real) and self.timeout >= 0):
@@ -91,7 +97,7 @@ class Options:
     def chosen(self, task: Task) -> dict[str, Any]:
         """The settings for a task by name; with a certifier also a new file for the record of its proof."""
         budget = task.budget
-        chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": self.seconds(task)}
+        chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": self.left(task)}
         if threads := self.threads or budget.threads:
             chosen["threads"] = threads
         if memory := self.memory or budget.memory:
@@ -108,6 +114,15 @@ class Options:
         """What a task may take; inf for no limit."""
         timeout = task.budget.timeout if self.timeout is None else self.timeout
         return inf if timeout is None else timeout
+
+    def begun(self, task: Task) -> Options:
+        """These options with the time of a task running, unless it runs already."""
+        return self if self.ends is not None else replace(self, ends=perf_counter() + self.seconds(task))
+
+    def left(self, task: Task) -> float:
+        """What is left of the time of a task; a little always, where it has any."""
+        whole = self.seconds(task)
+        return whole if self.ends is None else max(self.ends - perf_counter(), min(whole, _LEAST_SECONDS))
 
     def seconds_of_writing(self, task: Task) -> float:
         """What writing the certificate of a task may take: as long as the task, but a minute at least, because reading

@@ -13,6 +13,8 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason
 
 _MOST_POINTS = 64
+_MOST_PRODUCTS = 1 << 28
+"""How many products all derivatives together may take, about a second: large networks are seen at fewer points."""
 _OUT_OF_MEANS = (Reason.TIMEOUT, Reason.BOXES, Reason.MEMORY)
 
 
@@ -25,11 +27,12 @@ def noise_floor(task: Task) -> float | None:
     pair = task.reference, task.candidate
     if not isinstance(claim, Epsilon) or not any(map(quantised, pair)):
         return None
-    points, most = inputs_of(task)[:_MOST_POINTS], 0.0
+    outputs = range(task.reference.output_size) if claim.outputs is None else list(claim.outputs)
+    inputs, most = inputs_of(task), 0.0
     for network, other in (pair, pair[::-1]):
-        found = floors(network.steps, points, distances(other.steps))
-        if claim.outputs is not None:
-            found = found[:, list(claim.outputs)]
+        passes = max(1, _MOST_PRODUCTS // max(1, network.products))
+        points = inputs[: max(1, min(_MOST_POINTS, passes // len(outputs)))]
+        found = floors(network.steps, points, distances(other.steps), outputs[:passes])
         most = max(most, float(found.max(initial=0.0)))
     return most or None
 

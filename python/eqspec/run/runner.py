@@ -94,6 +94,7 @@ class Runner:
 
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
         began = perf_counter()
+        options = options.begun(task)
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
         if attack_alone.too_large(task) and not isinstance(task.property, Containment):
@@ -156,9 +157,8 @@ class Runner:
         if likely_met(claim, scores, lowest_wins=turned):
             return False
         alone = replace(task, candidate=task.reference, candidate_takes_raw=task.reference_takes_raw)
-        timeout = task.budget.timeout if options.timeout is None else options.timeout
-        seconds = _VACUITY_SECONDS if timeout is None else min(_VACUITY_SECONDS, _VACUITY_SHARE * timeout)
-        brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
+        seconds = min(_VACUITY_SECONDS, _VACUITY_SHARE * options.seconds(task))
+        brief = replace(options, timeout=seconds, ends=None, milp=False, certifier=None, weaken=False)
         return self._search(alone, None, stop, brief, EarlierSearch()).vacuous
 
     def kept(self, task: Task) -> Result | None:
@@ -166,7 +166,7 @@ class Runner:
 
         Raises InputError if the claim makes no sense for the networks.
         """
-        if self.cache is None or isinstance(task.property, Containment):
+        if self.cache is None or isinstance(task.property, Containment) or attack_alone.too_large(task):
             return None
         validate(task.property, task.reference.output_size)
         return self._kept(self.cache, self.key(task), task, self.options)
@@ -184,7 +184,7 @@ class Runner:
 
     def _lowered(self, task: Task, options: Options) -> tuple[core.Pair, core.Property]:
         with self._lock:
-            pair = self._pairs.of(task, matched=self._matched(options))
+            pair = self._pairs.of(task, options, matched=self._matched(options))
         return pair, lower_property(task.property, task.reference.output_size)
 
     def _matched(self, options: Options) -> bool:
@@ -266,7 +266,7 @@ class Runner:
         self, task: Task, result: Result, pair: core.Pair, stop: Callable[[], bool] | None, options: Options
     ) -> Nearly | None:
         def proves(easier: Task, seconds: float) -> bool:
-            brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
+            brief = replace(options, timeout=seconds, ends=None, milp=False, certifier=None, weaken=False)
             return self._search(easier, None, stop, brief, EarlierSearch()).verdict is Verdict.EQUIVALENT
 
         return nearly(task, result, largest_output(task, pair), proves)

@@ -383,6 +383,27 @@ def test_fused_operators(nodes: Any, constants: Any, shape: Any, tmp_path: Path)
     read_and_compared(fused(nodes, constants, shape), tmp_path, [("float_input", np.float32, shape)])
 
 
+@pytest.mark.parametrize("added", [False, True])
+def test_a_fused_convolution_with_channels_last_is_the_plain_one_turned_round(added: bool, tmp_path: Path) -> None:
+    """onnxruntime has NhwcFusedConv for float16 on some processors alone, so FusedConv between Transposes is asked."""
+    kernel, shape = RANDOM.normal(size=(2, 3, 2, 2)).astype(np.float32), (1, 4, 3, 3)
+    stored = {"k": kernel, "c": np.ones(2, np.float32), "z": RANDOM.normal(size=(1, 3, 2, 2)).astype(np.float32)}
+    also, chosen = (["z"] if added else []), {"activation": "Relu", "strides": [1, 1]}
+    turned = [
+        helper.make_node("Transpose", ["float_input"], ["t"], perm=[0, 3, 1, 2]),
+        *(helper.make_node("Transpose", ["z"], ["a"], perm=[0, 3, 1, 2]) for _ in also),
+        ms("FusedConv", ["t", "k", "c", *("a" for _ in also)], "f", **chosen),
+        helper.make_node("Transpose", ["f"], ["y"], perm=[0, 2, 3, 1]),
+    ]
+    last = [ms("NhwcFusedConv", ["float_input", "k", "c", *also], "y", **chosen)]
+    given = {name: array for name, array in stored.items() if added or name != "z"}
+    plain, read = (tmp_path / name for name in ("plain.onnx", "last.onnx"))
+    for path, nodes in ((plain, turned), (read, last)):
+        onnx.save(fused(nodes, given, shape), path)
+    x = RANDOM.normal(size=(20, 36))
+    np.testing.assert_array_equal(read_network(read).evaluate(x), read_network(plain).evaluate(x))
+
+
 SMOOTH = pytest.mark.skipif("Sigmoid" not in OPERATORS, reason="functions that are not piecewise linear are not read")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from breadth import some
-from eqspec.networks import Network, align, match, share
+from eqspec.networks import Network, align, graph_matching, match, share
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.evaluation import values
 from eqspec.networks.graph_matching import pair
@@ -350,3 +350,15 @@ def test_names_say_what_is_shared() -> None:
     np.testing.assert_array_equal(
         after.steps[0].terms[0].tile.weight[~chosen], b.steps[0].terms[0].tile.weight[~chosen]
     )
+
+
+@pytest.mark.parametrize(("positions", "points"), [(400, 24), (1000, 96), (2049, 12), (4096, 16), (30, 20)])
+def test_channels_of_many_positions_are_told_apart_by_some_at_all_points(positions: int, points: int) -> None:
+    """A stride that divides the points would see few of them, at each position the same."""
+    at_point = np.tile(np.eye(points), positions)  # one channel for each point: there it has its value, else nothing
+    found = graph_matching._thinned(graph_matching._Channels(at_point, np.ones(points), positions))
+    assert found.units.shape[1] <= max(graph_matching._COLUMNS, 30 * 20)
+    if positions * points <= graph_matching._COLUMNS:
+        np.testing.assert_array_equal(found.units, at_point)
+        return
+    np.testing.assert_allclose(np.linalg.norm(found.units, axis=1), 1.0, rtol=1e-12)

@@ -30,6 +30,7 @@ def test_it_is_what_the_worst_roundings_do() -> None:
     points = rng.normal(size=(40, 3))
     expected = scale / 2 * (np.abs(third @ second).sum(axis=1) + np.abs(third).sum(axis=1))
     np.testing.assert_allclose(floors(steps, points), np.repeat(expected[None], 40, axis=0))
+    np.testing.assert_allclose(floors(steps, points, outputs=[1]), np.repeat([[0.0, expected[1]]], 40, axis=0))
 
 
 def test_what_has_one_level_rounds_nothing_away() -> None:

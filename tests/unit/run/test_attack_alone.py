@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eqspec.property import Epsilon, Property, Top1
+from eqspec.cache.store import Store
+from eqspec.property import Confidence, Epsilon, Margin, Property, Top1
 from eqspec.run import attack_alone
 from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
@@ -39,6 +42,22 @@ def test_a_claim_is_broken_by_a_replayed_point_or_stays_unknown(
         return
     assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.SIZE)
     assert "products" in str(result.message)
+
+
+@pytest.mark.parametrize("claim", [Top1(), Margin(Fraction(1, 10)), Confidence(Fraction(3, 5))])
+def test_of_very_many_classes_no_pairs_are_listed(claim: Property, monkeypatch: Any, tmp_path: Path) -> None:
+    """A decision is attacked, and where nothing is found it is said what can be proved; a distance is searched."""
+    monkeypatch.setattr(attack_alone, "MOST_CLASSES", 1)
+    runner = Runner(Options(), ResultCache(Store(tmp_path)))
+    result = runner.run(asked(Top1()))
+    assert result.verdict is Verdict.DIFFERENT
+    same = task(FIRST, FIRST, claim, [0, 0], [1, 1])
+    monkeypatch.setattr(runner, "key", None)
+    assert runner.kept(same) is None
+    left = runner.run(same)
+    assert (left.verdict, left.reason) == (Verdict.UNKNOWN, Reason.SIZE)
+    assert "2 outputs" in str(left.message)
+    assert Runner().run(asked(Epsilon(Fraction(1, 2)))).verdict is Verdict.EQUIVALENT
 
 
 def test_small_networks_are_searched(monkeypatch: Any) -> None:

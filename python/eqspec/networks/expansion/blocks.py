@@ -7,7 +7,7 @@ value is read as the plain one of C channels, and
     ReorderInput     channels of zeros are put behind those of a plain value, whose channels may stand last
     ReorderOutput    the first channels, which may be put last
     Conv             the plain one, its stored weights put back in order; with a sum and a function, as FusedConv
-    pools            the plain ones
+    pools, Upsample  the plain ones
 
 With o, i channels and s places of the kernel, weights lie in memory as (o / b, i / b, s, i of a block, o of a block),
 or as (o / b, i, s, o of a block) where fewer than b channels go into a group: one for each channel, or a plain value.
@@ -153,6 +153,27 @@ def pool(pieces: Pieces, node: NodeProto) -> None:
     _leave(pieces, node)
 
 
+def upsample(pieces: Pieces, node: NodeProto) -> None:
+    """Upsample: Resize by whole factors, of which the nearest place is the one before."""
+    given = attributes(node, ("coordinate_transformation_mode", "mode", "scales"))
+    counts(node, (1, 1), (1, 1))
+    _check_taken(pieces, node.input, blocked=True)
+    scales = [int(scale) for scale in given.get("scales", ())]
+    places, mode = str(given.get("coordinate_transformation_mode", "asymmetric")), str(given.get("mode", "nearest"))
+    if len(scales) != 4 or scales[:2] != [1, 1] or min(scales) < 1 or (mode == "nearest" and places != "asymmetric"):
+        raise UnreadableError(f"places enlarged by {scales}, {mode} and {places}", PLAIN_FIX)
+    factors = pieces.constant(np.array(scales, np.float32), node.output[0])
+    if pieces.opset >= 11:
+        how = {"coordinate_transformation_mode": places, "mode": mode, "nearest_mode": "floor"}
+        pieces.add(node, "Resize", [node.input[0], "", factors], node.output[0], **how)
+    elif pieces.opset >= 9 and places == "asymmetric":
+        name = "Resize" if pieces.opset == 10 else "Upsample"
+        pieces.add(node, name, [node.input[0], factors], node.output[0], mode=mode)
+    else:
+        raise UnreadableError(f"places enlarged, {places}, in a file of opset {pieces.opset}", PLAIN_FIX)
+    _leave(pieces, node)
+
+
 def reorder(pieces: Pieces, node: NodeProto) -> None:
     """ReorderInput and ReorderOutput, which are written out once shapes are known."""
     entering = node.op_type == "ReorderInput"
@@ -206,6 +227,7 @@ EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], None]] = {
     "Conv": convolution,
     **dict.fromkeys(("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"), pool),
     **dict.fromkeys(("ReorderInput", "ReorderOutput"), reorder),
+    "Upsample": upsample,
 }
 IN_PLACE: dict[str, Callable[[InPlace], None]] = {
     "ReorderInput": reorder_input,

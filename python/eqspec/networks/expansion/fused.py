@@ -46,6 +46,19 @@ def fused_convolution(pieces: Pieces, node: NodeProto) -> None:
     _function(pieces, node, made, name, dict(zip(names, numbers, strict=False)))
 
 
+def with_channels_last(pieces: Pieces, node: NodeProto) -> None:
+    """NhwcFusedConv: FusedConv of values whose channels stand last; weights lie as those of Conv."""
+    counts(node, (2, 4), (1, 1))
+    inner, given = NodeProto(), [*node.input]
+    inner.CopyFrom(node)
+    for place in (0, 3):
+        if place < len(given) and given[place]:
+            inner.input[place] = pieces.add(node, "Transpose", [given[place]], perm=[0, 3, 1, 2])
+    inner.output[0] = pieces.name(node.output[0])
+    fused_convolution(pieces, inner)
+    pieces.add(node, "Transpose", [inner.output[0]], node.output[0], perm=[0, 2, 3, 1])
+
+
 _PARAMETERS = {
     "Elu": ("alpha",),
     "HardSigmoid": ("alpha", "beta"),
@@ -105,6 +118,7 @@ EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], Any]] = {
     "BiasGelu": lambda pieces, node: _gelu(pieces, node, "none"),
     "FastGelu": lambda pieces, node: _gelu(pieces, node, "tanh"),
     "FusedConv": fused_convolution,
+    "NhwcFusedConv": with_channels_last,
     "FusedGemm": fused_gemm,
     "Gelu": lambda pieces, node: _gelu(pieces, node, "none"),
     "QuickGelu": quick_gelu,
