@@ -59,19 +59,30 @@ _FUNCTION_UNITS, _FUNCTION_LEAST = 32, 2.0**-20
 so much, because some are computed in float32 also of double."""
 _FEWEST, _FAR = 6, 16.0
 """Where radii are not known, so many points are needed to judge, and so many times the usual rounding is far off."""
-_agreed: set[str] = set()
-"""Digests of files together with the steps that they were read as, in this process."""
+_JUMPING = frozenset(("floor", "quantiser", "sign"))
+_SEEN, _OFTEN, _ENOUGH = 1e-4, 20, 8
+"""An answer has other levels where so much of it is another number; it is said where one point in so many has, of so
+many at least."""
+OTHER_LEVELS = (
+    "onnxruntime often answers another level: values lie in the middle between two levels, up to rounding, as the mean "
+    "of some levels does. Claims are about the real numbers, where ties are decided as the file says; `arithmetic "
+    "float32` is about what runtimes may answer"
+)
+_agreed: dict[str, tuple[str, ...]] = {}
+"""What is said of files, by digests of them together with the steps that they were read as, in this process."""
 
 
-def check(network: Network, content: Callable[[], bytes]) -> None:
-    """Compare a network with its file at points of many sizes, once in a process.
+def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
+    """Compare a network with its file at points of many sizes, once in a process; notes of what was seen.
 
     Raises DisagreementError where they differ by more than rounding.
     """
     key = _key(network)
     if key not in _agreed:
-        Comparison(network, content).at(_points(network.input_size))
-        _agreed.add(key)
+        comparison = Comparison(network, content)
+        comparison.at(_points(network.input_size))
+        _agreed[key] = (OTHER_LEVELS,) if comparison.often_has_other_levels else ()
+    return _agreed[key]
 
 
 class Comparison:
@@ -90,10 +101,20 @@ class Comparison:
         """How many points were answered, and whether one of the answers was finite."""
         self._far = list[bool]()
         """Which of the points that were compared are far off, as far as can be told without radii."""
+        kinds = [c.name for s in network.steps if isinstance(s.function, Curves) for c in s.function.kinds]
+        self._jumps = not _JUMPING.isdisjoint(kinds)
+        self._other_levels = list[bool]()
+        """At which of them a network that jumps is another number than the answer, as far as anybody would see."""
         try:
             self._session = Session(network)
         except CannotRunError:
             return
+
+    @property
+    def often_has_other_levels(self) -> bool:
+        """Whether thresholds are met within rounding at more points than by chance: it is not refused, but said."""
+        seen, other = len(self._other_levels), sum(self._other_levels)
+        return seen >= _ENOUGH and other > 1 and other * _OFTEN >= seen
 
     def within(self, lower: Array, upper: Array) -> int:
         """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError.
@@ -145,7 +166,11 @@ class Comparison:
             self._precision = precision_of(self._content())
             if self._network.dequantised is not None and self._precision is roundoff.FLOAT64:
                 self._precision = roundoff.FLOAT32  # the type of scales
-        excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
+        excess, radius, here = _excess(self._network.steps, points, found, self._precision, self._precision)
+        if self._jumps:
+            with np.errstate(all="ignore"):
+                apart = np.abs(found - here).max(axis=1) > _SEEN * np.abs(found).max(axis=1)
+            self._other_levels += apart[np.isfinite(here).all(axis=1) & np.isfinite(found).all(axis=1)].tolist()
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
             return
@@ -217,7 +242,7 @@ def beyond(
     Answers and bounds that are not finite count as inside, and points at which some value is too large for the type:
     what a runtime makes of an infinity on its way, such as 0 from max(0, NaN), is no answer of the function.
     """
-    excess, radius = _excess(steps, points, found, precision, kind)
+    excess, radius, _ = _excess(steps, points, found, precision, kind)
     if not (excess > 0).any():
         return None
     row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
@@ -226,8 +251,8 @@ def beyond(
 
 def _excess(
     steps: Sequence[Step], points: Array, found: Array, precision: Precision | None, kind: Precision
-) -> tuple[Array, Array]:
-    """By how much each answer (N, O) lies outside of what the steps enclose, -inf where nothing is known; radii."""
+) -> tuple[Array, Array, Array]:
+    """By how much each answer (N, O) lies outside of what the steps enclose, or -inf; radii; values."""
     last = last_readers(steps)
     overflown = np.zeros(len(points), bool)
     with np.errstate(all="ignore"):
@@ -246,7 +271,7 @@ def _excess(
         centre, radius = values[len(steps) - 1]
         excess = np.where(np.isfinite(found.T) & np.isfinite(radius), np.abs(found.T - centre) - radius, -np.inf).T
         excess[overflown] = -np.inf
-    return excess, radius.T
+    return excess, radius.T, centre.T
 
 
 def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Precision | None) -> tuple[Array, Array]:

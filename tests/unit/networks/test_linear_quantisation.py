@@ -20,7 +20,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
-from unit.networks.models import node, save
+from unit.networks.models import model, node, save
 
 Constants = dict[str, Any]
 TYPES = {
@@ -370,3 +370,26 @@ def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -
     constants |= {"w": np.full((2, 1), 3, np.uint8), "c": np.array([2**31 - 1500], np.int32)}
     with pytest.raises(NetworkError, match=message):
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "scales", "opset", "said"),
+    [
+        (TensorProto.INT8, (3, 1, 1), 20, "ONNX takes a vector of 3 there"),
+        (TensorProto.INT4, (3,), 20, "DequantizeLinear takes int4 from opset 21 on"),
+        (TensorProto.INT64, (3,), 20, "cast it to a type that the operator takes"),
+    ],
+)
+def test_weights_as_openvino_takes_them_are_refused_with_what_to_do(
+    kind: int, scales: tuple[int, ...], opset: int, said: str, tmp_path: Path
+) -> None:
+    """Weights compressed by nncf have scales of the shape of the weights, and types before their opset."""
+    levels = helper.make_tensor(
+        "w", kind, (3, 1, 1, 1), [b"1", b"2", b"3"] if kind == TensorProto.STRING else [1, 2, 3]
+    )
+    nodes = [node("DequantizeLinear", ["w", "s"], "v", axis=0), node("Conv", ["x", "v"], "y")]
+    proto = model(nodes, {"s": np.ones(scales, np.float32)}, (1, 1, 2, 2), opset=opset)
+    proto.graph.initializer.append(levels)
+    with pytest.raises(NetworkError) as refused:
+        read_network(save(tmp_path, proto))
+    assert said in str(refused.value)

@@ -23,6 +23,7 @@ from eqspec.networks.expansion import (
     fused,
     fused_by_shape,
     fused_for_devices,
+    guarded_branches,
     never_chosen,
     softmax_by_hand,
     support_vectors,
@@ -118,6 +119,7 @@ def expanded(
             dynamic_quantisation.expand(pieces)
             softmax_by_hand.expand(pieces)
             wrapped_places.expand(pieces)
+            guarded_branches.expand(pieces)
     return pieces
 
 

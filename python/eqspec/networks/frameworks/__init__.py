@@ -109,8 +109,8 @@ def _read(
     # The digest is that of a file with these bytes: saved and read again it is the same network.
     assert network.sha256 == hashlib.sha256(content).hexdigest()
     network = replace(network, content=content)
-    agreement.check(network, lambda: content)
-    return network
+    said = agreement.check(network, lambda: content)
+    return replace(network, notes=(*network.notes, *said))
 
 
 def _compare(name: str, network: Network, converted: Converted) -> None:

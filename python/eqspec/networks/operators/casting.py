@@ -29,6 +29,8 @@ from eqspec.networks.quantiser import Quantiser
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
 _MOST_PLACES = 2.0**31
+_MOST_CLIPS = 8
+"""Behind one another, of which the range of a value is made."""
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
 
@@ -42,8 +44,8 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         if kind == TensorProto.BOOL and isinstance(a, Affine):
             return [_is_not_zero(call, a)]
         wide = kind in (TensorProto.INT32, TensorProto.INT64) and not call.given.unit
-        if wide and isinstance(a, Affine) and (limited := _places(a)) is not None:
-            return [limited]
+        if kind in WHOLES and not call.given.unit and isinstance(a, Affine) and (kept := _kept(a, kind)) is not None:
+            return [kept]
         if isinstance(a, Affine) and call.kind(0) == TensorProto.BOOL and kind in WHOLES:
             return [integer_arithmetic.counted(call, a, np.array([0.0, 1.0]))]
         levels = _whole(a) if kind in WHOLES and isinstance(a, Affine) else None
@@ -67,22 +69,61 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]
 
 
-def _places(a: Affine) -> Levels | None:
-    """What a Clip leaves between numbers of one sign, or 0, rounded towards zero; None of all else."""
-    if not a._origin or a._origin[0].kind != "Clip":
+def _kept(a: Affine, kind: int) -> Levels | None:
+    """What Clip, Max and Min keep between numbers of an integer type, rounded towards zero; None of all else.
+
+    Numbers that were rounded before stay what they are, as in quantisers that are written out.
+    """
+    low, high, inner = _range(a, _MOST_CLIPS)
+    if kind == TensorProto.BOOL or not -_MOST_PLACES < low <= high < _MOST_PLACES:
         return None
-    ends = ends_of_clip(a._origin[0].operands, a._origin[0].attributes)
-    if ends is None or ends[0] is None or ends[1] is None or not -_MOST_PLACES < ends[0] <= ends[1] < _MOST_PLACES:
+    limits, ends = np.iinfo(WHOLES[kind]), (int(low), int(high))
+    if not limits.min <= ends[0] <= ends[1] <= limits.max:
         return None
-    low, high = (int(end) for end in ends if end is not None)
     floor = Curves.all(Curve("floor"))
-    if ends[0] >= 0:
+    if ends == (low, high) and _is_whole(inner):
+        made = a
+    elif low >= 0:
         made = af.curve(a, floor)
-    elif ends[1] <= 0:
+    elif high <= 0:
         made = af.negate(af.curve(af.negate(a), floor))
     else:
-        return None
-    return Levels.of(Computed(made), a.shape, low, high)
+        made = towards_zero(a)
+    return Levels.of(Computed(made), a.shape, *ends)
+
+
+def _range(a: Affine, depth: int) -> tuple[float, float, Affine]:
+    """Between which numbers Clip, Max and Min by single numbers leave a value, and what they are applied to."""
+    origin = a._origin[0] if a._origin and depth else None
+    if origin is None or origin.kind not in ("Clip", "Max", "Min"):
+        return -np.inf, np.inf, a
+    (x, *others) = sorted(origin.operands, key=lambda operand: not isinstance(operand, Affine))
+    clipped = ends_of_clip((x, *others), origin.attributes)
+    if clipped is None or not isinstance(x, Affine) or (origin.kind != "Clip" and len(others) != 1):
+        return -np.inf, np.inf, a
+    low, high, inner = _range(x, depth - 1)
+    lower, upper = {"Clip": clipped, "Max": [clipped[0], None], "Min": [None, clipped[0]]}[origin.kind]
+    if lower is not None:
+        low, high = max(low, lower), max(high, lower)
+    if upper is not None:
+        low, high = min(low, upper), min(high, upper)
+    return low, high, inner
+
+
+def _is_whole(a: Affine) -> bool:
+    """Whether a value is a sum of functions that give whole numbers, each a whole number of times."""
+    if not a.exact or (a.bias.value != np.rint(a.bias.value)).any():
+        return False
+    for part in a.parts:
+        function = part.units.function
+        if (
+            not isinstance(part.matrix, Selection)
+            or (part.matrix.scale.value != np.rint(part.matrix.scale.value)).any()
+        ):
+            return False
+        if not isinstance(function, Curves) or not {kind.name for kind in function.kinds} <= {"floor", "sign"}:
+            return False
+    return True
 
 
 def _towards_zero(a: Affine) -> Levels:

@@ -255,7 +255,8 @@ def along(parameter: Array, shape: tuple[int, ...], axis: int, block: int = 0) -
             raise UnreadableError(f"scales of shape {parameter.shape} for blocks of {block} in {shape}", _AGAIN)
         return np.repeat(parameter, min(block, shape[axis]), axis=axis).take(range(shape[axis]), axis=axis)
     if len(parameter.shape) != 1 or parameter.shape[0] != shape[axis]:
-        raise UnreadableError(f"scales of shape {parameter.shape} along axis {axis} of {shape}", _AGAIN)
+        alike = f"ONNX takes a vector of {shape[axis]} there, or a single number, and so do runtimes; {_AGAIN}"
+        raise UnreadableError(f"scales of shape {parameter.shape} along axis {axis} of {shape}", alike)
     return np.broadcast_to(parameter.reshape(tuple(-1 if i == axis else 1 for i in range(len(shape)))), shape)
 
 

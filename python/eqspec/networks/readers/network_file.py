@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +60,8 @@ def read_network(
             if text
             else onnx_reader.read(name, stored, output=output, dequantised=dequantised, input_shape=input_shape)
         )
-    agreement.check(network, lambda: stored)
-    return network
+    said = agreement.check(network, lambda: stored)
+    return replace(network, notes=(*network.notes, *said)) if said else network
 
 
 def _firmware(name: str) -> Network:

@@ -164,7 +164,7 @@ def result_types(node: NodeProto, opset: int, given: Sequence[int | None]) -> li
         name = _name(kind)
         if f"tensor({name})" not in found.allowed.get(wanted, {wanted}):
             message = f"input {index} ({node.input[index]!r}) has type {name}, which opset {opset} does not take there"
-            raise UnreadableError(message, "cast it to a type that the operator takes, or export with another opset")
+            raise UnreadableError(message, _where_taken(node.op_type, index, name, opset))
         before = bound.setdefault(wanted, name)
         if before != name and {before, name} <= FLOAT_NAMES:
             bound[wanted] = ""  # the real numbers that they stand for go together, in a type that nobody can tell
@@ -173,6 +173,16 @@ def result_types(node: NodeProto, opset: int, given: Sequence[int | None]) -> li
             raise UnreadableError(message, "cast one of them: the operator takes one type for both")
     made = _made(node)
     return [_output_type(found, found.output_type(index), bound, made) for index in range(len(node.output))]
+
+
+def _where_taken(operator: str, index: int, name: str, opset: int) -> str:
+    """What to do about an input of a type that an operator takes in later opsets, or in none."""
+    for later in range(opset + 1, onnx.defs.onnx_opset_version() + 1):
+        found = definition(operator, later)
+        wanted = None if found is None else found.input_type(index)
+        if found is not None and wanted is not None and f"tensor({name})" in found.allowed.get(wanted, {wanted}):
+            return f"{operator} takes {name} from opset {later} on: export with that, or convert the file to it"
+    return "cast it to a type that the operator takes, or export with another opset"
 
 
 def _output_type(found: Definition, wanted: str | None, bound: dict[str, str], made: int | None) -> int | None:
