@@ -133,6 +133,16 @@ def test_the_upper_end_is_left_at_a_tie(tmp_path: Path) -> None:
     assert network.evaluate(np.array([[253.5, -1.5, 2.5, 0, 0, 0]])).tolist() == [[253, -2, 2]]
 
 
+def test_not_in_float32(tmp_path: Path) -> None:
+    """The scale is rounded, too: the message names the operator, and says what can be done."""
+    nodes, constants, shape = CASES["no zero point"]
+    with pytest.raises(NetworkError, match="follows from the data, and float32 rounds it") as found:
+        read_network(save(tmp_path, build(nodes, constants, shape, opset=13)), arithmetic="float32")
+    assert "DynamicQuantizeLinear" in str(found.value)
+    assert found.value.fix is not None
+    assert "quantize_static" in found.value.fix
+
+
 def test_a_small_region_is_decided(tmp_path: Path) -> None:
     """Behind it: half a step for every entry, 6 * 63 * t * s / 2 at most, and no more than a little of it elsewhere."""
     nodes, constants, shape = CASES["no zero point"]
