@@ -19,6 +19,7 @@ from onnx import NodeProto, TensorProto, helper
 import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
+from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.onnx_overview import overview
 from eqspec.networks.session import Session
 from unit.networks.models import node, save
@@ -137,7 +138,7 @@ def test_not_in_float32(tmp_path: Path) -> None:
     """The scale is rounded, too: the message names the operator, and says what can be done."""
     nodes, constants, shape = CASES["no zero point"]
     with pytest.raises(NetworkError, match="follows from the data, and float32 rounds it") as found:
-        read_network(save(tmp_path, build(nodes, constants, shape, opset=13)), arithmetic="float32")
+        onnx_reader.read("model", build(nodes, constants, shape, opset=13).SerializeToString(), "float32")
     assert "DynamicQuantizeLinear" in str(found.value)
     assert found.value.fix is not None
     assert "quantize_static" in found.value.fix

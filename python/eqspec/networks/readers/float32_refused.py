@@ -1,8 +1,7 @@
 """What no arithmetic of float32 says, in a graph that is to be read with `arithmetic float32`: it is refused.
 
-Integer products whose runtimes differ, a Softmax written out whose exponentials may be infinite, scales that follow from
-the data (a scale that float32 rounds moves all levels of a tensor at once, and no radius says that they move together),
-numbers of 16 bits.
+Integer products whose runtimes differ, a Softmax written out whose exponentials may be infinite, numbers of 16 bits,
+and scales that follow from the data: one that float32 rounds moves all levels of a tensor, of which no radius says so.
 """
 
 from __future__ import annotations
