@@ -39,6 +39,7 @@ from eqspec.run.options import Options
 from eqspec.run.rounding import noise_floor
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import task
 
 GRAPHS = SHARED / "data" / "graphs"
@@ -167,48 +168,64 @@ def replayed(network: Network, lower: Array, upper: Array) -> int:
 
 
 def climbed(pair: Pair, lower: Array, upper: Array, evaluations: int) -> float:
-    """The largest difference over corners that change a few inputs at a time, from the best of some random corners."""
+    """The largest difference that climbing finds which draws some inputs anew: ends, thresholds and anything."""
     random = np.random.default_rng(2)
+    level = (pair.high - pair.low) / 255
 
     def apart(points: Array) -> Array:
         return np.asarray(np.abs(pair.float_.evaluate(points) - pair.int8.evaluate(points)).max(axis=1))
 
-    sides = random.random((TRIED, len(lower)))
-    sides[: TRIED // 2] = np.rint(sides[: TRIED // 2])
-    found = apart(lower + (upper - lower) * sides)
-    best, most = sides[found.argmax()], float(found.max())
+    def drawn(count: int) -> Array:
+        values = lower + (upper - lower) * random.random((count, len(lower)))
+        values[::4] = np.where(random.random(values[::4].shape) < 0.5, lower, upper)
+        beside = np.floor((values[1::2] - pair.low) / level) + 0.5 + random.choice([-1e-4, 1e-4], values[1::2].shape)
+        values[1::2] = np.clip(pair.low + level * beside, lower, upper)
+        return values
+
+    points = drawn(TRIED)
+    found = apart(points)
+    best, most = points[found.argmax()], float(found.max())
     for _ in range((evaluations - TRIED) // 40):
-        share = random.choice([0.01, 0.03, 0.1])
-        chosen = random.random((40, len(lower))) < max(share, 1.5 / len(lower))
-        values = random.random((40, len(lower)))
-        values[::2] = np.rint(values[::2])  # corners, where the difference mostly is largest
-        moved = np.where(chosen, values, best)
-        found = apart(lower + (upper - lower) * moved)
+        share = max(random.choice([0.01, 0.03, 0.1]), 1.5 / len(lower))
+        moved = np.where(random.random((40, len(lower))) < share, drawn(40), best)
+        found = apart(moved)
         if found.max() > most:
             best, most = moved[found.argmax()], float(found.max())
     return most
 
 
-def proved(asked: Task, found: float, options: Options) -> tuple[float | None, float]:
-    """The least distance that is proved, if one is, and the bound of the first zonotope."""
+@dataclass(frozen=True)
+class Bracket:
+    """The largest difference lies above what was `found` and is at most what is `proved`; and the first bound."""
 
-    def ask(eps: float) -> tuple[bool, float]:
+    found: float
+    proved: float | None
+    first: float
+
+
+def bracket(asked: Task, found: float, options: Options) -> Bracket:
+    """Claims between what was found and the bound of the first zonotope, by bisection."""
+    known = Bracket(found, None, np.inf)
+
+    def ask(eps: float) -> bool:
+        nonlocal known
         result = Runner(options).run(replace(asked, property=Epsilon(Fraction(eps))))
-        first = result.initial_bound
-        return result.verdict.value == "equivalent", np.inf if first is None else first
+        first = known.first if result.initial_bound is None else result.initial_bound
+        known = replace(known, first=first)
+        if result.verdict is Verdict.DIFFERENT:
+            known = replace(known, found=max(known.found, eps))
+        if result.verdict is Verdict.EQUIVALENT:
+            known = replace(known, proved=eps)
+        return result.verdict is Verdict.EQUIVALENT
 
-    _, first = ask(1.01 * found)
-    high, low, best = 1.0001 * first, found, None
-    if not np.isfinite(high) or not ask(high)[0]:
-        return None, first
-    best = high
-    for _ in range(STEPS):
-        middle = float(np.sqrt(low * high))
-        if ask(middle)[0]:
-            best = high = middle
-        else:
-            low = middle
-    return best, first
+    ask(1.01 * found)
+    if np.isfinite(known.first) and known.proved is None and ask(1.0001 * known.first):
+        low = known.found
+        for _ in range(STEPS):
+            middle = float(np.sqrt(max(low, known.found) * (known.proved or known.first)))
+            if not ask(middle):
+                low = middle
+    return known
 
 
 def measured(pair: Pair, percent: float, number: int, evaluations: int, options: Options) -> tuple[str, ...]:
@@ -217,13 +234,13 @@ def measured(pair: Pair, percent: float, number: int, evaluations: int, options:
     inner = np.random.default_rng(number).uniform(0.25, 0.75, pair.float_.input_size)
     centre, radius = pair.low + (pair.high - pair.low) * inner, percent / 100 * (pair.high - pair.low)
     lower, upper = centre - radius, centre + radius
-    same, found = replayed(pair.int8, lower, upper), climbed(pair, lower, upper, evaluations)
+    same, climb = replayed(pair.int8, lower, upper), climbed(pair, lower, upper, evaluations)
     ends = ([Fraction(float(x)) for x in end] for end in (lower, upper))
     asked = task(pair.float_, pair.int8, Epsilon(Fraction(0)), *ends, id=f"{pair.name}_{number}")
     floor = noise_floor(asked) or 0.0
-    least, first = proved(asked, found, options)
-    known = ("none", "") if least is None else (f"{least:.3g}", f"{least / floor:.2f}" if floor else "")
-    numbers = (f"{found:.3g}", f"{floor:.3g}", f"{first:.3g}", *known, f"{cpu() - before:.1f}")
+    known = bracket(asked, climb, options)
+    least = ("none", "") if known.proved is None else (f"{known.proved:.3g}", f"{known.proved / (floor or 1):.2f}")
+    numbers = (f"{known.found:.3g}", f"{floor:.3g}", f"{known.first:.3g}", *least, f"{cpu() - before:.1f}")
     return (f"{pair.name} {number}", f"{same} of {POINTS}", *numbers)
 
 
