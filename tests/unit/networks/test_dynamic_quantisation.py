@@ -19,6 +19,7 @@ from onnx import NodeProto, TensorProto, helper
 import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
+from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.onnx_overview import overview
 from eqspec.networks.session import Session
 from unit.networks.models import node, save
@@ -131,6 +132,16 @@ def test_the_upper_end_is_left_at_a_tie(tmp_path: Path) -> None:
     constants = {**constants, "w": np.eye(6, 3, dtype=np.int8), "t": np.float32(1)}
     network = read_network(save(tmp_path, build(nodes, constants, shape, opset=13)))
     assert network.evaluate(np.array([[253.5, -1.5, 2.5, 0, 0, 0]])).tolist() == [[253, -2, 2]]
+
+
+def test_not_in_float32(tmp_path: Path) -> None:
+    """The scale is rounded, too: the message names the operator, and says what can be done."""
+    nodes, constants, shape = CASES["no zero point"]
+    with pytest.raises(NetworkError, match="follows from the data, and float32 rounds it") as found:
+        onnx_reader.read("model", build(nodes, constants, shape, opset=13).SerializeToString(), "float32")
+    assert "DynamicQuantizeLinear" in str(found.value)
+    assert found.value.fix is not None
+    assert "quantize_static" in found.value.fix
 
 
 def test_a_small_region_is_decided(tmp_path: Path) -> None:

@@ -136,15 +136,37 @@ def test_ends_of_a_clip_that_are_put_elsewhere(name: str, short: bool, tmp_path:
         assert np.allclose(read_network(path).evaluate(point.astype(float)).reshape(-1), right, rtol=1e-6)
 
 
-def test_numbers_that_follow_from_a_sign(tmp_path: Path) -> None:
-    """sign(x) times a constant has three values, of which one lies next to a tie."""
-    end = np.float32(6.0)
-    constants: Constants = {"e": end, "s": end / np.float32(127.5), "z": np.array(0, np.int8)}
-    nodes = [
-        node("Sign", ["x"], "c"),
-        node("Mul", ["c", "e"], "m"),
-        node("QuantizeLinear", ["m", "s", "z"], "q"),
-        node("DequantizeLinear", ["q", "s", "z"], "y"),
-    ]
-    with pytest.raises(NetworkError, match="is held at"):
-        read_network(save(tmp_path, build(nodes, constants, [1, 2])))
+_FOLLOWING: dict[str, tuple[list[onnx.NodeProto], list[float]]] = {
+    "a sign": ([node("Sign", ["x"], "c")], [-1.0, 1.0]),
+    "a truth": ([node("Less", ["x", "n"], "b"), node("Cast", ["b"], "c", to=1)], [1.0, 0.0]),
+    "a Clip": ([node("Clip", ["x", "i", "j"], "c")], [-1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("by", ["Mul", "Div"])
+@pytest.mark.parametrize("name", _FOLLOWING)
+@pytest.mark.parametrize("short", [False, True], ids=["no tie", "tie"])
+def test_numbers_that_follow_from_held_ones(name: str, by: str, short: bool, tmp_path: Path) -> None:
+    """Times a constant each of them is one number on a whole region: next to a tie both readers refuse."""
+    end, (nodes, found) = np.float32(-6.0), _FOLLOWING[name]
+    used = {one for made in nodes for one in made.input}
+    ends = {"n": np.float32(0), "i": np.float32(-1), "j": np.float32(1)}
+    constants: Constants = {key: value for key, value in ends.items() if key in used}
+    constants |= {"e": end if by == "Mul" else np.float32(1.0) / end, "z": np.array(0, np.int8)}
+    constants["s"] = -end / np.float32(127.5 if short else 127.0)
+    last = [node("QuantizeLinear", ["m", "s", "z"], "q"), node("DequantizeLinear", ["q", "s", "z"], "y")]
+    proto = build([*nodes, node(by, ["c", "e"], "m"), *last], constants, [1, 2], opset=13)
+    path, point = save(tmp_path, proto), np.array([[-50, 50]], np.float32)
+    right = np.asarray(running(proto).run(None, {"x": point})[0]).reshape(-1)
+    assert np.allclose(right, np.clip(np.array(found) * -6.0, -128 * constants["s"], 127 * constants["s"]), atol=0.05)
+    unit = (Fraction(1),) * 2
+    file = File("", Path(path).read_bytes(), Number, unit, (Fraction(0),) * 2, (50.0,) * 2, False, right.size)
+    if short:
+        with pytest.raises(Refused, match="a Clip to a number"):
+            values_at(file, (Fraction(-50), Fraction(50)))
+        with pytest.raises(NetworkError, match="is held at"):
+            read_network(path)
+        return
+    audited = [float(low) for low, _ in values_at(file, (Fraction(-50), Fraction(50)))]
+    for values in (audited, read_network(path).evaluate(point.astype(float)).reshape(-1)):
+        assert np.allclose(values, right, rtol=1e-6)

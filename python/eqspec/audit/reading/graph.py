@@ -43,7 +43,7 @@ from .output import chosen, needed
 from .picking import PICKING, picked
 from .plain import CLASSIC, QONNX, STORED, numbers_of, plain
 from .program import Operand, Program, constants, optional, real
-from .quantisers import HOLDING, Levels
+from .quantisers import Levels
 from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, whole
 from .softmax_tail import tail
@@ -107,7 +107,7 @@ def run(
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
         again = node.op_type == "Cast" and _type(makers, node.input[0]) == attributes["to"] and not program.kind.rounds
-        program.held.update(*(x.flat for x in operands if node.op_type in HOLDING and getattr(x, "dtype", 0) == "f8"))
+        program.held.update(quantisers.held(node.op_type, operands, np.array([*program.held])).flat)
         made = operands if again else _results(program, node, opset, operands, attributes, stored)
         values.update((name, one) for name, one in zip(node.output, made, strict=False) if name)
     if ends is not None and ends.output is not None:

@@ -35,7 +35,10 @@ MODES = {"ROUND": HALF_EVEN, "HALF_EVEN": HALF_EVEN, "HALF_UP": HALF_AWAY, "HALF
 KNOWN = dict.fromkeys(("Quant", "IntQuant"), ({"signed", "narrow", "rounding_mode"}, 4))
 KNOWN["BipolarQuant"] = (set[str](), 2)
 TYPES = {np.dtype(name): (np.iinfo(name).min, np.iinfo(name).max) for name in ("i1", "u1", "i2", "u2")}
+AT_ENDS = {"And", "Equal", "Erf", "Greater", "GreaterOrEqual", "HardSigmoid", "Less", "LessOrEqual", "Not", "Or",
+           "Sigmoid", "Sign", "Tanh", "Xor"}  # fmt: skip  # at 1, -1 or 0 on whole regions
 HOLDING = {"Concat", "Max", "Min", "Pad", "Where"}  # which give constants as they are, beside what is computed
+COMPUTING = {"Add": np.add, "Div": np.divide, "Mul": np.multiply, "Sub": np.subtract}
 STORED = {*TYPES, np.dtype("i4")}
 MOST_BITS = 50
 
@@ -73,6 +76,19 @@ def integer_ends(said: Mapping[str, Any]) -> Ends:
     """As a question says them."""
     inputs = tuple((name, float(Fraction(one["scale"])), one["zero"]) for name, one in said["inputs"].items())
     return Ends(inputs, (one := said.get("output")) and (float(Fraction(one["scale"])), one["zero"]))
+
+
+@np.errstate(all="ignore")
+def held(operator: str, operands: Sequence[Operand | None], known: Array) -> Array:
+    """What entries may be on whole regions behind an operator, beside numbers that are `known` in front of it.
+
+    Of a few known ones and constants, what float32 makes of both; of more, none is kept.
+    """
+    constants = [np.unique(x) for x in operands if isinstance(x, np.ndarray) and x.dtype == "f8"]
+    if operator in COMPUTING and len(constants) == 1 and known.size * constants[0].size <= 512:
+        pairs = np.meshgrid(known.astype(np.float32), constants[0].astype(np.float32))
+        return np.stack([COMPUTING[operator](*pairs), COMPUTING[operator](*pairs[::-1])]).astype(float)
+    return np.concatenate([[0.0, 1.0] if operator in AT_ENDS else [], *(constants if operator in HOLDING else ())])
 
 
 def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:

@@ -36,11 +36,9 @@ def resampled(
     x, mode = operands[0], attributes["mode"]
     if not isinstance(x, Value) or program.kind.rounds:
         raise Refused("an interpolation of constants, or in float32")
-    if not said(attributes) <= _KNOWN | {"scales"} or mode == b"bilinear":
-        raise Refused(f"a {operator} in a way that the auditor does not read")
     old = operator == "Upsample" or opset < 11
     coordinates = b"asymmetric" if old else attributes.get("coordinate_transformation_mode", b"half_pixel")
-    if old and mode != b"linear":
+    if not said(attributes) <= _KNOWN | {"scales"} or mode == b"bilinear" or (old and mode != b"linear"):
         raise Refused(f"a {operator} in a way that the auditor does not read")
     scales, sizes = _scales(operator, opset, operands, attributes, x.shape)
     steep = Fraction(float(attributes.get("cubic_coeff_a", -0.75)))
@@ -76,10 +74,8 @@ def _place(coordinates: bytes, k: int, old: int, new: int, scale: Fraction) -> F
         return Fraction(k * (old - 1), new - 1) if new > 1 else Fraction(0)
     if coordinates == b"asymmetric":
         return k / scale
-    if coordinates == b"half_pixel" or (coordinates == b"pytorch_half_pixel" and new > 1):
-        return (k + HALF) / scale - HALF
-    if coordinates == b"pytorch_half_pixel":
-        return Fraction(0)
+    if coordinates in (b"half_pixel", b"pytorch_half_pixel"):
+        return (k + HALF) / scale - HALF if new > 1 or coordinates == b"half_pixel" else Fraction(0)
     raise Refused("a Resize by coordinates that the auditor does not read")
 
 
@@ -89,15 +85,11 @@ Row = dict[int, Fraction]
 def _linear(x: Fraction, size: int) -> Row:
     x = max(Fraction(0), min(x, Fraction(size - 1)))
     left = min(floor(x), max(0, size - 2))
-    shares = {left: 1 - (x - left)}
-    if size > 1:
-        shares[left + 1] = x - left
-    return shares
+    return {left: 1 - (x - left)} | ({left + 1: x - left} if size > 1 else {})
 
 
 def _cubic(x: Fraction, size: int, a: Fraction) -> Row:
-    first = floor(x) - 1
-    t = x - floor(x)
+    first, t = floor(x) - 1, x - floor(x)
     u = 1 - t
     shares = (
         ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a,

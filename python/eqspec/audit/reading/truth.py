@@ -50,8 +50,7 @@ def compared(program: Program, operator: str, operands: Sequence[Operand | None]
         return bends.absolute(program, program.apart(a, b))
     if operator == "And":
         return _both(program, program.value(a), program.value(b))
-    none = _both(program, *(_opposite(program, program.value(one)) for one in (a, b)))
-    return _opposite(program, none)
+    return _opposite(program, _both(program, *(_opposite(program, program.value(one)) for one in (a, b))))
 
 
 def chosen(program: Program, condition: Value, a: Operand, b: Operand) -> Value:
@@ -78,9 +77,8 @@ def rounded(program: Program, x: Value) -> Value:
     if program.kind.rounds:
         raise Refused("the auditor does not read Round in float32")
     half, quarter = program.scaled(x, np.array(0.5)), np.array(0.25)
-    ends = [program.added(one, quarter) for one in (half, program.negative(half))]
-    above, below = (unary.applied(program, end, Curve("floor")) for end in ends)
-    return program.apart(above, below)
+    sides = (program.added(one, quarter) for one in (half, program.negative(half)))
+    return program.apart(*(unary.applied(program, side, Curve("floor")) for side in sides))
 
 
 def _numbers(one: Operand | None) -> Operand:

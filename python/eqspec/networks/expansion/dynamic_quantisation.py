@@ -32,6 +32,9 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion.graph_pieces import Pieces, attributes, casts_to_reals, counts
 from eqspec.networks.onnx_tensor import UnreadableError
 
+DYNAMIC = "a scale that follows from the data"
+"""What the node says that divides by such a scale."""
+
 _STANDARD = ("", "ai.onnx")
 _MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _NOT_NEGATIVE = ("Abs", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Softplus")
@@ -214,6 +217,7 @@ def _quantised(pieces: Pieces, node: NodeProto, value: str, levels: str, step: s
         largest = pieces.add(node, "Sub", [high, low])
     pieces.add(node, "Div", [largest, number(255)], step)
     per_step = pieces.add(node, "Div", [number(255), largest])
+    pieces.nodes[-1].doc_string = DYNAMIC
     quotient = pieces.add(node, "Mul", [value, per_step])
     rounded = _rounded(pieces, node, quotient, levels if from_zero else "")
     if low:

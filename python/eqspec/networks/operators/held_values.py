@@ -35,6 +35,9 @@ _KEEPING = {
 _ENDS = {"HardSigmoid", "Sigmoid", "Sign", "Tanh", "Erf"}
 """Operators that runtimes have at 1 or -1 on whole regions."""
 
+_TRUTHS = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
+"""Operators that give 0 or 1."""
+
 _COMPUTING = {"Add": np.add, "Div": np.divide, "Mul": np.multiply, "Sub": np.subtract}
 """Operators that runtimes compute in float32 of such a number and a constant."""
 
@@ -54,6 +57,8 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     values = [value for value in call.inputs if isinstance(value, Affine)]
     if kind in _ENDS:
         held = {-1.0, 1.0}
+    elif kind in _TRUTHS:
+        held = {0.0, 1.0}
     elif kind in ("Abs", "Neg"):
         held = {sign * number for value in values for number in value._held for sign in (1.0, -1.0)}
     elif kind in _COMPUTING and len(values) == 1:

@@ -9,6 +9,7 @@
 //! Claims are climbed side by side, each from the best of many random points; the poorest walks end first, and a season
 //! ends when the last few stand still. What is found is only a candidate.
 
+use super::thresholds::Thresholds;
 use crate::bound::Assumption;
 use crate::network::Pair;
 use crate::network::gradient::Differentiator;
@@ -49,6 +50,9 @@ const ANOTHER: f64 = 0.2;
 /// How often an input is moved to an end of its range.
 const AT_AN_END: f64 = 0.1;
 
+/// How often, and right beside a threshold of what rounds it.
+const AT_A_THRESHOLD: f64 = 0.3;
+
 /// Functions that go up in steps are not in the operations that are counted. To bound one takes longer than to evaluate
 /// it, so that a box of a network of quantisers takes about so many times as long as its operations say.
 const UNCOUNTED: u64 = 8;
@@ -58,6 +62,7 @@ const UNCOUNTED: u64 = 8;
 pub struct CoordinateSearch {
     /// Whether the networks round.
     rounds: bool,
+    thresholds: Thresholds,
     networks: Differentiator,
     walks: Vec<Walk>,
     points: Vec<f64>,
@@ -80,6 +85,7 @@ impl CoordinateSearch {
     pub fn new(pair: &Pair) -> Self {
         Self {
             rounds: pair.rounds(),
+            thresholds: Thresholds::of(pair),
             networks: Differentiator::default(),
             walks: Vec::new(),
             points: Vec::new(),
@@ -158,7 +164,8 @@ impl CoordinateSearch {
             }
             self.points.clear();
             for _ in 0..SIDE_BY_SIDE {
-                self.points.extend((0..inputs).map(|i| drawn(node, i, random)));
+                let Self { points, thresholds, .. } = self;
+                points.extend((0..inputs).map(|i| drawn(thresholds, (context.pair, node), i, random)));
             }
             self.evaluate(context, node);
             for k in 0..SIDE_BY_SIDE {
@@ -202,7 +209,7 @@ impl CoordinateSearch {
             loop {
                 for _ in 0..share {
                     let i = below(inputs, random);
-                    self.points[start + i] = drawn(node, i, random);
+                    self.points[start + i] = drawn(&self.thresholds, (context.pair, node), i, random);
                 }
                 if uniform(random) >= ANOTHER {
                     break;
@@ -248,9 +255,14 @@ impl CoordinateSearch {
 }
 
 /// A random number of the range of an input.
-fn drawn(node: &Node, i: usize, random: &mut u64) -> f64 {
+fn drawn(thresholds: &Thresholds, (pair, node): (&Pair, &Node), i: usize, random: &mut u64) -> f64 {
     let (l, u) = (node.lower[i], node.upper[i]);
-    let at_an_end = uniform(random) < AT_AN_END;
+    let kind = uniform(random);
+    if kind >= AT_AN_END && kind < AT_AN_END + AT_A_THRESHOLD {
+        if let Some(beside) = thresholds.beside(pair, i, (l, u), random) {
+            return beside;
+        }
+    }
     let share = uniform(random);
-    l + (if at_an_end { share.round() } else { share }) * (u - l)
+    l + (if kind < AT_AN_END { share.round() } else { share }) * (u - l)
 }

@@ -1,12 +1,13 @@
 //! Falsification: looking for counterexamples while the search proves.
 //!
 //! `schedule` says when and where, `gradient` ascends along derivatives, `random` searches without them,
-//! `coordinates` where networks round, and `candidates` tests every point found.
+//! `coordinates` where networks round (`thresholds` of inputs), and `candidates` tests every point found.
 
 pub mod candidates;
 mod coordinates;
 mod gradient;
 mod random;
 mod schedule;
+mod thresholds;
 
 pub use schedule::Falsifier;
