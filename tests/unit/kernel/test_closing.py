@@ -1,7 +1,7 @@
 """Nodes that the kernel's prover closes by bounds of the layer behind, and by the limits of what is to be excluded.
 
-Deep pairs whose weights differ a little, by their seeds: without either of both these claims took splits or were open. So they
-were where both networks are nearer than the slopes of lines were rounded, whose bits depended on the longest weight.
+Deep pairs whose weights differ a little, by their seeds: without either of both these claims took splits or were open.
+So they were where both networks are nearer than slopes of lines were rounded, whose bits depended on the longest weight.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def texts(numbers: list[int]) -> str:
 
 
 def near_pair(random: Random, outputs: int, parts: int = 16, longer: int = 1) -> str:
-    """Four layers of ReLUs, in which the candidate's weights are off by up to half a part, and the same outputs of both.
+    """Four layers of ReLUs, in which the candidate's weights are off by up to half a part, and the same outputs.
 
     All numbers of a layer are this many times longer than they have to be.
     """
