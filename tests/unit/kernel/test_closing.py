@@ -1,7 +1,7 @@
 """Nodes that the kernel's prover closes by bounds of the layer behind, and by the limits of what is to be excluded.
 
 Deep pairs whose weights differ a little, by their seeds: without either of both these claims took splits or were open.
-So they were where both networks are nearer than slopes of lines were rounded, whose bits depended on the longest weight.
+So they were where both networks are nearer than slopes were rounded, whose bits depended on the longest weight.
 """
 
 from __future__ import annotations
