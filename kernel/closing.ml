@@ -100,14 +100,13 @@ let open_still state insists below =
   in
   let foreseen = Foreseeing.foresee state in
   let closes =
-    if foreseen.crossed then by_exact_bounds ()
-    else if foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
+    if foreseen.crossed <> None || foreseen.remaining = [] then Foreseeing.comes_true state foreseen || by_exact_bounds ()
     else worth_contracting state insists foreseen && by_exact_bounds ()
   in
   if closes || closed state before then None
   else begin
     if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain ~with_differences:false state)
-    else if not foreseen.crossed then Foreseeing.settle_phases state foreseen;
+    else if foreseen.crossed = None then Foreseeing.settle_phases state foreseen;
     if closed state before then None else Some foreseen.known
   end
 

@@ -25,7 +25,7 @@ type t = {
   known : Relaxing.known array;
   rooms : (Kernel.obligation * float) list; (* of the obligations that are excluded: by how much *)
   remaining : Kernel.obligation list;
-  crossed : bool; (* some bounds contradict each other *)
+  crossed : (int * int * float) option; (* a neuron of a layer whose bounds contradict each other, and by how much *)
 }
 
 (* By how much bounds of rows exclude an obligation, at most 0 if they do not: those of x, y and d of one row with the limits
@@ -48,7 +48,22 @@ let room (k : Relaxing.known) (obligation : Kernel.obligation) =
   in
   List.fold_left (fun most q -> Lines.greater most (of_limit q)) neg_infinity obligation
 
-(* All bounds of the node at hand in floats, which its parts begin with. *)
+(* The neuron whose bounds contradict each other the most, of the first such layer: it rests on the fewest others. *)
+let contradicted (known : Relaxing.known array) =
+  let rec of_layer t =
+    if t < 0 then None
+    else begin
+      let best = ref None and most = ref 0.0 in
+      for i = 0 to Array.length known.(t).lx - 1 do
+        let by = Tightening.contradiction known.(t) i in
+        if by > !most then (most := by; best := Some (t, i, by))
+      done;
+      if !best <> None then !best else of_layer (t - 1)
+    end
+  in
+  of_layer (Array.length known - 1)
+
+(* All bounds of the node at hand in floats, which its parts begin with; of a node that they show to be empty, those up to there. *)
 let foresee state =
   let now = knowns state and sides = box state in
   let known =
@@ -59,22 +74,20 @@ let foresee state =
         known
     | _ -> now
   in
-  Tightening.imagine state sides known;
   let obligations = (top state).open0 in
-  List.iter
-    (fun (i, kind, least) ->
-      let _, _, promised = Tightening.pulled state sides known 0 i kind least in
-      if Tightening.is_tighter known.(0) i kind least promised then Tightening.put known.(0) i kind least promised)
-    (wanted state obligations);
+  (try
+     Tightening.imagine ~watches:true state sides known;
+     List.iter
+       (fun (i, kind, least) ->
+         let _, _, promised = Tightening.pulled state sides known 0 i kind least in
+         if Tightening.is_tighter known.(0) i kind least promised then Tightening.put known.(0) i kind least promised)
+       (wanted state obligations)
+   with Tightening.Crossed -> ());
   (match state.foreseen with _ :: others -> state.foreseen <- Some known :: others | [] -> ());
-  let crossed_in (k : Relaxing.known) =
-    let rec from i = i < Array.length k.lx && (Relaxing.crossed k i || from (i + 1)) in
-    from 0
-  in
   let rooms = List.map (fun o -> (o, room known.(0) o)) obligations in
   { known; rooms = List.filter (fun (_, r) -> r > 0.0) rooms;
     remaining = List.filter_map (fun (o, r) -> if r > 0.0 then None else Some o) rooms;
-    crossed = Array.exists crossed_in known }
+    crossed = contradicted known }
 
 let kinds = [| Kernel.KX; KY; KD |]
 
@@ -97,11 +110,22 @@ let sides_of ?(taken = false) state (known : Relaxing.known) (now : Relaxing.kno
   in
   (if lower then [ true ] else []) @ if upper then [ false ] else []
 
-(* The part of the room that may be lost by what is dropped. *)
-let most_lost = 0.5
+(* What is to be shown: bounds of rows that exclude obligations, or those of one neuron which contradict each other; each
+   with 1 over the room that may be lost. *)
+let targets state { known; rooms; crossed; _ } (now : Relaxing.known array) =
+  match crossed with
+  | None -> List.concat_map (fun (o, room) -> List.map (fun (i, kind, least) -> (1.0 /. room, 0, i, kind, least)) (wanted state [ o ])) rooms
+  | Some (t, i, by) ->
+      let tighter kind least =
+        let low, high = Tightening.interval known.(t) i kind in
+        Tightening.is_tighter now.(t) i kind least (if least then low else high)
+      in
+      List.concat_map (fun kind -> List.map (fun least -> (1.0 /. by, t, i, kind, least)) (List.filter (tighter kind) [ true; false ]))
+        [ Kernel.KD; KX; KY ]
 
-(* The bounds that the rows rest on, from where they are known now, with the pulls that show them. *)
-let needed state { known; rooms; _ } (now : Relaxing.known array) =
+(* The bounds that these rest on, from where they are known now, with the pulls that show them; what is dropped may lose a part
+   of the room. *)
+let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
   let count = Array.length state.layers and sides = box state in
   let width t = Array.length state.layers.(t).shapes in
   let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
@@ -150,7 +174,7 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
     let one = Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least in
     Hashtbl.replace pulls (number_of t i kind least) one
   in
-  List.iter (fun (o, room) -> List.iter (fun (i, kind, least) -> look (1.0 /. room) 0 i kind least) (wanted state [ o ])) rooms;
+  List.iter (fun (weight, t, i, kind, least) -> look weight t i kind least) targets;
   let share = most_lost /. float_of_int (max 1 (count - 1)) in
   for t = 1 to count - 1 do
     let m = width t in
@@ -169,28 +193,39 @@ let needed state { known; rooms; _ } (now : Relaxing.known array) =
   done;
   pulls
 
-(* Tell the kernel of these bounds, and of the rows; true if that closes the node. *)
-let comes_true state ({ known; rooms; _ } as foreseen) =
+(* The parts of the room that are tried. *)
+let parts_lost = [ 0.5; 0.1 ]
+
+(* Tell the kernel of these bounds, and of what they are to show; true if that closes the node. *)
+let comes_true state ({ known; crossed; _ } as foreseen) =
   let before = left state and last = Array.length state.layers - 1 in
   if last > 0 then take state (RForward state.naturals.(last));
   let now = knowns state in
-  let pulls = needed state foreseen now in
-  for t = last - 1 downto 1 do
-    for i = 0 to Array.length state.layers.(t).shapes - 1 do
-      List.iter
-        (fun (kind, least) ->
-          match Hashtbl.find_opt pulls (number_of t i kind least) with
-          | Some one ->
-              let low, high = Tightening.interval known.(t) i kind in
-              if Tightening.is_worth state now t i kind least (if least then low else high) then
-                Tightening.keep state now t i kind least one
-          | None -> ())
-        [ (Kernel.KD, true); (KD, false); (KX, true); (KX, false); (KY, true); (KY, false) ]
-    done
-  done;
-  List.iter (fun (i, kind, least) -> ignore (Tightening.bound state now 0 i kind least)) (wanted state (List.map fst rooms));
-  take state RDone;
-  closed state before
+  let tell pulls t i kind least =
+    match Hashtbl.find_opt pulls (number_of t i kind least) with
+    | Some one ->
+        let low, high = Tightening.interval known.(t) i kind in
+        if Tightening.is_worth state now t i kind least (if least then low else high) then Tightening.keep state now t i kind least one
+    | None -> ()
+  in
+  let shown targets most_lost =
+    let pulls = needed state foreseen now targets most_lost in
+    for t = last - 1 downto 1 do
+      for i = 0 to Array.length state.layers.(t).shapes - 1 do
+        List.iter (fun (kind, least) -> tell pulls t i kind least)
+          [ (Kernel.KD, true); (KD, false); (KX, true); (KX, false); (KY, true); (KY, false) ]
+      done
+    done;
+    match crossed with
+    | Some (t, i, _) ->
+        List.iter (fun (_, t, i, kind, least) -> ignore (Tightening.bound state now t i kind least)) targets;
+        takes state (RVoid (state.naturals.(t), state.naturals.(i)))
+    | None ->
+        List.iter (fun (_, t, i, kind, least) -> ignore (Tightening.bound state now t i kind least)) targets;
+        take state RDone;
+        closed state before
+  in
+  List.exists (fun most_lost -> shown (targets state foreseen now) most_lost) parts_lost
 
 (* Of a node that stays open: neurons that floats foresee to be bent no more are told to be so, where a pull from what is
    known shows it, since everything below rests on them. *)

@@ -84,7 +84,11 @@ let run kept source =
         | Round (round, skipped) -> if Rounds.closes state round then skip skipped
         | Try skipped -> if Prover.closes state skipped then skip skipped);
         go ()
-  and skip commands = if commands > 0 then (ignore (command source widths); skip (commands - 1))
+  and skip commands =
+    if commands > 0 then
+      match command source widths with
+      | None -> refuse "it ends where %d commands are to be passed over" commands
+      | Some _ -> skip (commands - 1)
   in
   go ();
   Option.iter close_out out;

@@ -94,7 +94,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
       largest := greater !largest (greater (Float.abs x.(i)) (greater (Float.abs y.(i)) (Float.abs d.(i))))
     done;
     (* As few bits as let the products with weights stay machine integers. *)
-    let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
+    let bits = greater 18.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
     let scale = power_of_two_above (!largest /. Float.ldexp 1.0 (int_of_float bits)) in
     if Option.is_some choose then
       losses := lazy (

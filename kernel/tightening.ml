@@ -149,8 +149,18 @@ let is_tighter (k : Relaxing.known) i kind least promised =
   let low, high = interval k i kind in
   if least then promised > low else promised < high
 
-(* The same in floats alone, from bounds that are changed. *)
-let imagine state sides (knowns : Relaxing.known array) =
+(* By how much the bounds of a neuron contradict each other, at most 0 if they do not: bounds of the kernel are integers. *)
+let contradiction (k : Relaxing.known) i =
+  let by = Lines.greater (k.lx.(i) -. k.ux.(i)) (Lines.greater (k.ly.(i) -. k.uy.(i)) (k.ld.(i) -. k.ud.(i))) in
+  if by >= 1.0 then by else 0.0
+
+exception Crossed
+
+(* The same in floats alone, from bounds that are changed. Whoever [watches] goes no further than to a contradiction. *)
+let imagine ?(watches = false) state sides (knowns : Relaxing.known array) =
   walk ~whole:(few_free state) state knowns (Array.length state.layers - 1) (fun t i kind least ->
       let _, _, promised = pulled state sides knowns t i kind least in
-      if is_tighter knowns.(t) i kind least promised then put knowns.(t) i kind least promised)
+      if is_tighter knowns.(t) i kind least promised then begin
+        put knowns.(t) i kind least promised;
+        if watches && contradiction knowns.(t) i > 0.0 then raise Crossed
+      end)

@@ -1,6 +1,7 @@
 """Nodes that the kernel's prover closes by bounds of the layer behind, and by the limits of what is to be excluded.
 
 Deep pairs whose weights differ a little, by their seeds: without either of both these claims took splits or were open.
+So they were where both networks are nearer than slopes were rounded, whose bits depended on the longest weight.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ def texts(numbers: list[int]) -> str:
     return " ".join(map(str, [len(numbers), *numbers]))
 
 
-def near_pair(random: Random, outputs: int) -> str:
-    """Four layers of ReLUs, in which the candidate's weights are off by up to 1/32, and the same outputs of both."""
+def near_pair(random: Random, outputs: int, parts: int = 16, longer: int = 1) -> str:
+    """Four layers of ReLUs, in which the candidate's weights are off by up to half a part, and the same outputs.
+
+    All numbers of a layer are this many times longer than they have to be.
+    """
+    unit = parts * longer
     said, width = [f"pair {INPUTS} {DEPTH + 1}"], INPUTS
     for _ in range(DEPTH):
         neurons = list[str]()
         for _ in range(WIDTH):
             row = [random.randint(-4, 4) for _ in range(width)]
-            bias = random.randint(-2048, 2048)
-            other = [16 * a + random.randint(-1, 1) for a in row]
-            neurons.append(f"0 {bias} {texts([16 * a for a in row])} {bias} {texts(other)}")
-        said.append(f"layer 32 1 0 0 1 0 1 {WIDTH} {' '.join(neurons)}")
+            bias = random.randint(-2048, 2048) * unit // 16
+            other = [unit * a + longer * random.randint(-1, 1) for a in row]
+            neurons.append(f"0 {bias} {texts([unit * a for a in row])} {bias} {texts(other)}")
+        said.append(f"layer {2 * unit} 1 0 0 1 0 1 {WIDTH} {' '.join(neurons)}")
         width = WIDTH
     rows = [texts([random.randint(-4, 4) for _ in range(width)]) for _ in range(outputs)]
     said.append(f"layer 1 1 1 0 0 {outputs} {' '.join(f'0 0 {row} 0 {row}' for row in rows)} end")
@@ -45,4 +50,13 @@ def near_pair(random: Random, outputs: int) -> str:
 def test_a_node_is_closed_with_few_splits(seed: int, outputs: int, claim: str, depth: int) -> None:
     question = f"question 4096 ranges -1 1 1 1 -1 1 1 1 inequalities 0 claim {claim} end"
     answer = ask(find(), stream(near_pair(Random(seed), outputs), question, [f"P {depth}"]))
+    assert answer.refused is None, answer
+
+
+@needs_kernel
+@pytest.mark.parametrize(("seed", "parts_of_one"), [(3, 64), (29, 64), (232, 128)])
+def test_long_weights_leave_slopes_their_bits(seed: int, parts_of_one: int) -> None:
+    claim = f"ranges -1 1 1 1 -1 1 1 1 inequalities 0 claim distance 1 0 1 {parts_of_one}"
+    pair = near_pair(Random(seed), 1, parts=2**14, longer=2**30)
+    answer = ask(find(), stream(pair, f"question {2**26} {claim} end", ["P 0"]))
     assert answer.refused is None, answer

@@ -91,6 +91,14 @@ def test_nothing_false_is_accepted(tmp_path: Path) -> None:
             stream("pair 1 0 end", "question 1 ranges 0 1 1 1 inequalities 0 claim distance 1 9 0 1 end", ["D"]),
             "an output that there is not",
         ),
+        (
+            stream(
+                "pair 1 0 end",
+                "question 1 ranges 0 1 1 1 inequalities 0 claim distance 1 0 1 1 end",
+                ["Q 4611686018427387903"],
+            ),
+            "are to be passed over",
+        ),
     ],
 )
 def test_what_is_no_question_is_refused(data: bytes, reason: str) -> None:
