@@ -90,7 +90,8 @@ def load(
     notes += [
         f"open sizes are fixed: input {name!r} is read as [{', '.join(map(str, shape))}]" for name, shape in fixed
     ]
-    outputs = shape_of(graph.output[0])
+    given_sizes = open_sizes.by_name(declared, shapes)
+    outputs = tuple(given_sizes.get(size, size) for size in shape_of(graph.output[0]))
     short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
     for kind in sorted(short & _SHORT):
         name = TensorProto.DataType.Name(kind).lower()
