@@ -10,7 +10,7 @@ _MOST, _KEPT = 150, 100
 
 
 def stem(task_id: str) -> str:
-    """A name for files about a task, without a suffix. Of a long id the beginning is kept, and a digest stands behind."""
+    """A name for files about a task, without a suffix. Of a long id its beginning and a digest."""
     name = re.sub(r"[^\w.,=+-]+", "_", task_id).strip("_") or "task"
     if len(name.encode()) <= _MOST:
         return name
