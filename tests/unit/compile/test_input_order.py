@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import eqspec
 from eqspec.compile import load
 from unit.networks.models import model, node, save
 
@@ -52,3 +53,13 @@ def messages(folder: Path, size: int) -> list[str]:
     (folder / "names.csv").write_text(",".join(f"x{i}" for i in range(size)) + "\n" + ",".join(["0"] * size) + "\n")
     (folder / "s.eqspec").write_text(SPEC.format(outputs=size))
     return [d.message for d in load(folder / "s.eqspec").diagnostics if d.code == "W320"]
+
+
+def test_a_pair_from_python_is_warned_of() -> None:
+    shapes = {"f": (1, 3, 2), "g": (1, 2, 3)}
+    f, g = (
+        model([node("Reshape", ["x", "shape"], "y")], FLAT, shape, output_shape=(1, 6)) for shape in shapes.values()
+    )
+    with pytest.warns(UserWarning, match=r"the candidate takes \[1, 2, 3\] where the reference takes \[1, 3, 2\]"):
+        eqspec.verify(f, g, [0] * 6, [1] * 6, eqspec.Epsilon(1))
+    eqspec.verify(f, f, [0] * 6, [1] * 6, eqspec.Epsilon(1))  # warnings are errors in tests
