@@ -201,8 +201,8 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
 def _mention_order(reference: Network, candidate: Network) -> None:
     """Warn where both take or give the same in another order."""
     if (found := in_another_order(candidate, reference)) is not None:
-        verb, here, there = found
-        what = f"the candidate {verb} {here} where the reference {verb} {there}: the same in another order"
+        verb, here, there, why = found
+        what = f"the candidate {verb} {here} where the reference {verb} {there}: {why}"
         warnings.warn(f"{what}, compared as one vector; export both in one order", UserWarning, stacklevel=4)
 
 

@@ -18,8 +18,8 @@ def order_finding(facts: CheckFacts, candidate: Subject, reference: Subject) -> 
     found = in_another_order(first, second)
     if found is None:
         return None
-    verb, here, there = found
-    message = f"'{one.name}' {verb} {here} where '{other.name}' {verb} {there}: the same in another order"
+    verb, here, there, why = found
+    message = f"'{one.name}' {verb} {here} where '{other.name}' {verb} {there}: {why}"
     labels = [Label(instance.declaration.path.span, "this file") for instance in (one, other)]
     hint = "both are one vector, in the order of the file: export both files in one order"
     return warning("W320", message, facts.claim.candidate.span, *labels, help=hint)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 import eqspec
 from eqspec.compile import load
@@ -47,6 +48,19 @@ def test_outputs_with_their_axes_in_another_order(tmp_path: Path) -> None:
         save(tmp_path, made, f"{name}.onnx")
     found = messages(tmp_path, 6)
     assert found == ["'g' gives [1, 3, 2] where 'f' gives [1, 2, 3]: the same in another order"]
+
+
+@pytest.mark.parametrize(("used", "said"), [(("a", "b"), True), (("a", "a"), False)])
+def test_files_that_leave_another_input_without_use(used: tuple[str, str], said: bool, tmp_path: Path) -> None:
+    """What is left of each is one vector, of another input of both."""
+    for name, one in zip("fg", used, strict=True):
+        made = model([node("Relu", [one], "y")], {}, (1, 2), output_shape=(1, 2))
+        del made.graph.input[:]
+        made.graph.input.extend(helper.make_tensor_value_info(n, TensorProto.FLOAT, (1, 2)) for n in "ab")
+        save(tmp_path, made, f"{name}.onnx")
+    found = messages(tmp_path, 2)
+    assert len(found) == said
+    assert all("'g' takes 'b' where 'f' takes 'a'" in message for message in found)
 
 
 def messages(folder: Path, size: int) -> list[str]:

@@ -41,6 +41,7 @@ def test_the_steps_of_a_sequence_are_not_read_as_one_step(kind: str, tmp_path: P
     found = refused(path)
     assert isinstance(found, OpenSizesError)
     assert "'steps' of input 'x' meet" in found.message
+    assert found.fix is not None
     assert "shape [N, 3]" in found.fix
     with pytest.raises(OpenSizesError):
         as_network(proto)
@@ -60,7 +61,9 @@ def test_the_steps_of_a_sequence_are_not_read_as_one_step(kind: str, tmp_path: P
     ],
 )
 def test_samples_are_read_one_by_one_whatever_their_axis_is_called(nodes: Any, declared: Any, tmp_path: Path) -> None:
-    proto = model(nodes, {"axis": np.array([1]), "scale": np.float32(0.1)}, ("rows", 3), output_shape=declared)
+    proto = model(
+        nodes, {"axis": np.array([1]), "scale": np.array(0.1, np.float32)}, ("rows", 3), output_shape=declared
+    )
     assert read_network(save(tmp_path, proto)).input_size == 3
 
 

@@ -61,6 +61,8 @@ class Graph:
     integer_products: tuple[NodeProto, ...] = ()
     fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The shapes of all inputs, where sizes are given that the file leaves open."""
+    unread: tuple[str, ...] = ()
+    """Inputs that do not reach the output."""
     other_opsets: tuple[int, ...] = ()
 
 
@@ -110,6 +112,7 @@ def load(
         ready.dequantised,
         ready.integer_products,
         fixed,
+        tuple(v.name for v in graph.input if v.name in unread and v.name not in initializers),
         ready.other_opsets,
     )
 
