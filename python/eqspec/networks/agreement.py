@@ -125,7 +125,8 @@ class Comparison:
     def at_two_entries(self) -> None:
         """Ask whether samples stand along an open axis (`entries_apart`). Raises OpenSizesError."""
         if self._session is not None:
-            entries_apart.check(self._network, self._session, self._content())
+            short = self._precision in (roundoff.FLOAT16, roundoff.BFLOAT16)
+            entries_apart.check(self._network, self._session, self._content(), short=short)
 
     def _compare(self, session: Session, points: Array, began: float) -> None:
         with np.errstate(over="ignore"):

@@ -25,15 +25,19 @@ from eqspec.networks.readers import open_sizes
 from eqspec.networks.session import CannotRunError, Session
 
 _PAIRS = 3
-_CLOSE, _WITH_JUMPS = 1e-3, 0.05
+_CLOSE, _COARSELY = 1e-3, 0.05
 """Of the largest answer: far more than what float32 rounds, and less than what entries that meet do to each other. Two
-entries may be summed up in another order than one, and behind quantisers that is a level here and there."""
+entries may be summed up in another order than one, which is more in 16 bits, and behind quantisers a level here and
+there."""
 _JUMPING = {"floor", "pieces", "quantiser", "sign", "thresholded"}
 _TOGETHER = b"DynamicQuantize"
 
 
-def check(network: Network, session: Session, content: bytes) -> None:
-    """OpenSizesError where entries along the open axis of a network meet, which was read at one of them."""
+def check(network: Network, session: Session, content: bytes, *, short: bool = False) -> None:
+    """OpenSizesError where entries along the open axis of a network meet, which was read at one of them.
+
+    `short`: whether the file computes in 16 bits.
+    """
     open_axes = [(port.name, size) for port in network.ports for size in port.shape if isinstance(size, str)]
     if (
         not open_axes
@@ -44,7 +48,7 @@ def check(network: Network, session: Session, content: bytes) -> None:
         return
     functions = [step.function for step in network.steps if isinstance(step.function, Curves)]
     jumps = any(curve.name in _JUMPING for function in functions for curve in function.kinds)
-    share, random = _WITH_JUMPS if jumps else _CLOSE, np.random.default_rng(1)
+    share, random = _COARSELY if jumps or short else _CLOSE, np.random.default_rng(1)
     for _ in range(_PAIRS):
         pair = session.rounded(random.normal(size=(2, network.input_size)))
         try:
