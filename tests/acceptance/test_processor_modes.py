@@ -10,6 +10,8 @@ import ctypes
 import mmap
 import platform
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +20,12 @@ from numpy.typing import NDArray
 import eqspec
 from core_pairs import pair as chains
 from eqspec import _core
+from eqspec.audit import Refused, audit
 from eqspec.errors import ResourceError
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network
 from eqspec.networks.network import AffineLayer
+from unit.certificates.proofs import certify, close
 
 Array = NDArray[np.float64]
 
@@ -161,3 +165,14 @@ def test_no_network_is_made_in_another_mode(mode: str, switch: Callable[[str], N
     switch(mode)
     with pytest.raises(ResourceError, match="floating-point mode"):
         Network.of_layers([AffineLayer(*layer(1.0))], "n", "")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_certificate_is_accepted_in_another_mode(mode: str, switch: Callable[[str], None], tmp_path: Path) -> None:
+    """Whoever calls the auditor as a library has it in a process with other libraries."""
+    _, made = certify(close(1, tmp_path, eqspec.Epsilon(4), [1, 2, 1], Fraction(1, 2), 0.1), tmp_path)
+    assert made is not None
+    assert audit(made.path).verdict == "equivalent"
+    switch(mode)
+    with pytest.raises(Refused, match="does not round as binary64 asks"):
+        audit(made.path)

@@ -104,6 +104,7 @@ REFERENCE_BUGS = (
     Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),
     Bug("QLinearMatMul", "the zero point is added in front of the rounding, which is another one at ties"),
     Bug("QLinearConv", "the zero point is added in front of the rounding, and groups have too many outputs"),
+    Bug("MeanVarianceNormalization", "its variance is a difference of means of squares, which float32 cancels"),
     Bug("LRN", "it stops at as many channels as there are samples"),
     Bug("Resize", "a single entry lies half a place in front of the first", with_value=b"pytorch_half_pixel"),
     Bug("Resize", "the length is that by the scale, not the one rounded down to entries", with_value=b"align_corners"),

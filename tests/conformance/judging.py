@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from conformance import oracles
 from conformance.excuses import ONNXRUNTIME_BUGS, REFERENCE_BUGS, excuse_for_refusal, known_bug
+from conformance.points import points
 from eqspec.audit import Refused
 from eqspec.audit.reading import File, Number
 from eqspec.audit.witness import values_at
@@ -27,7 +28,6 @@ from eqspec.networks.pair_saturation import NOTE as PAIRS
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.session import may_end_the_process
 
-POINTS = 2
 DTYPES: dict[int, Any] = {1: np.float32, 10: np.float16, 11: np.float64}
 ROUNDING = {1: 2e-5, 10: 3e-2, 11: 1e-10}
 _CERTAIN = Fraction(1, 10**12)
@@ -61,7 +61,7 @@ def judge(model: onnx.ModelProto, spoiled: str | None = None) -> Judgement:
         return _spoiled(found, network, content, spoiled, prod(shape[1:]) if len(shape) > 1 else prod(shape))
     kind = model.graph.input[0].type.tensor_type.elem_type
     rng = np.random.default_rng(len(content))
-    inputs = [np.asarray(rng.integers(-16, 17, shape) / 4, DTYPES[kind]) for _ in range(POINTS)]
+    inputs = [np.asarray(at, DTYPES[kind]) for at in points(rng, shape)]
     sample = network.input_size if isinstance(network, Network) else prod(shape)
     batch = prod(shape) // sample
     if batch > 1:  # one sample is read of a fixed batch: all samples are the same

@@ -211,7 +211,8 @@ def dropout(g: Builder) -> None:
         training = g.constant(np.array(g.chance(0.4))) if g.chance(0.5) else None
         attributes = {"seed": 7} if g.chance(0.2) else {}
         found = g.add("Dropout", [v, ratio, training], sample, outputs, **attributes)
-        if training is not None and bool(training.sample):
+        drops = ratio is None or bool(ratio.sample)  # the standard's own ratio is a half
+        if training is not None and bool(training.sample) and drops:
             g.trains()
     g.values.append(found[0])
 

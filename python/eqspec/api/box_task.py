@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Network, both_of_two_classes, comparison, in_float32, softened
+from eqspec.networks.input_order import in_another_order
 from eqspec.property import (
     INSTEAD_OF_A_DECISION,
     Comparison,
@@ -55,6 +56,7 @@ def box_task(
 ) -> Task:
     """The task that `eqspec.verify` decides; its documentation describes the arguments and the errors."""
     _check_sizes(networks)
+    _mention_order(*networks)
     if isinstance(claim, Decision):
         networks = both_of_two_classes(*networks)
     size, outputs = networks[0].input_size, networks[0].output_size
@@ -194,6 +196,14 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
     if not beyond_probabilities(claim, networks):
         raise InputError(f'{what}; give scores="logits" if that is meant, or "probabilities"')
     warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=4)
+
+
+def _mention_order(reference: Network, candidate: Network) -> None:
+    """Warn where both take or give the same in another order."""
+    if (found := in_another_order(candidate, reference)) is not None:
+        verb, here, there, why = found
+        what = f"the candidate {verb} {here} where the reference {verb} {there}: {why}"
+        warnings.warn(f"{what}, compared as one vector; export both in one order", UserWarning, stacklevel=4)
 
 
 def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:

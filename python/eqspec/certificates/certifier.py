@@ -6,7 +6,6 @@ writer reads them only once there is a proof to be written, since the certificat
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import threading
@@ -25,7 +24,7 @@ from eqspec.certificates.auditor import Auditor
 from eqspec.certificates.models import KeptModels
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import unwritten
-from eqspec.tasks import serialisation
+from eqspec.tasks import file_names, serialisation
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
@@ -162,7 +161,7 @@ class Certifier:
         several specs have, get a number.
         """
         name = name_of(task)
-        stem = re.sub(r"[^\w.,=+-]+", "_", name[1]).strip("_") or "task"
+        stem = file_names.stem(name[1])
         if self._by_claim:
             stem = f"{stem}-{serialisation.to_json(task)['sha256'][:_DIGITS]}"
         taken = {c.path for i, c in self.made.items() if i != name}

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.derived_networks import calibration_rows, format_of, make
+from eqspec.compile.input_order import order_finding
 from eqspec.compile.network_instance import Instance, dequantised
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.table_rows import Tables
@@ -219,7 +220,9 @@ class Networks:
             self.findings.add(warning("W311", message, facts.claim.span, help=hint))
 
     def check_pair(self, facts: CheckFacts, pair: Pair) -> None:
-        """E208 where probabilities would be compared with logits, W304 where both files are the same."""
+        """E208 where probabilities would be compared with logits, W304 where both files are the same, W320 where their
+        inputs or outputs are the same in another order.
+        """
         if isinstance(facts.claim, ast.StaysWithin | ast.Equals | ast.Satisfies):
             said = {instance.gives: instance for instance in pair}
             if "probabilities" in said and "logits" in said:
@@ -229,6 +232,8 @@ class Networks:
                 hint = "compare like with like: write the same behind both"
                 raise Fault(error("E208", message, facts.claim.candidate.span, *labels, help=hint))
         first, second = self.as_given(pair.candidate), self.as_given(pair.reference)
+        if (found := order_finding(facts, (pair.candidate, first), (pair.reference, second))) is not None:
+            self.findings.add(found)
         if first.identity == second.identity and pair.candidate.takes_raw == pair.reference.takes_raw:
             alone = isinstance(facts.claim, ast.Satisfies | ast.Never)
             if alone and pair.candidate == pair.reference:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import curve_values, roundoff
+from eqspec.networks import curve_values, entries_apart, roundoff
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
@@ -79,9 +79,10 @@ def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
     """
     key = _key(network)
     if key not in _agreed:
-        comparison = Comparison(network, content)
-        comparison.at(_points(network.input_size))
-        _agreed[key] = (OTHER_LEVELS,) if comparison.often_has_other_levels else ()
+        compared = Comparison(network, content)
+        compared.at(_points(network.input_size))
+        compared.at_two_entries()
+        _agreed[key] = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
     return _agreed[key]
 
 
@@ -140,6 +141,12 @@ class Comparison:
             self._compare(self._session, tried, began)
             if perf_counter() - began > SECONDS:
                 return
+
+    def at_two_entries(self) -> None:
+        """Ask whether samples stand along an open axis (`entries_apart`). Raises OpenSizesError."""
+        if self._session is not None:
+            short = self._precision in (roundoff.FLOAT16, roundoff.BFLOAT16)
+            entries_apart.check(self._network, self._session, self._content(), short=short)
 
     def _compare(self, session: Session, points: Array, began: float) -> None:
         with np.errstate(over="ignore"):

@@ -60,6 +60,8 @@ class _Fed:
     entries: slice
     kind: np.dtype[Any]
     shape: tuple[int, ...]
+    open_axis: int | None = None
+    """The one that was read at one entry, as the file leaves it open."""
 
 
 class Session:
@@ -109,7 +111,11 @@ class Session:
                 raise CannotRunError(f"{self._name} has no input {port.name!r} in onnxruntime")
             here = found.pop(port.name)
             shape = self._single(_with_sizes(here.shape, port.shape), port.size)
-            fed.append(_Fed(port.name, slice(begin, begin + port.size), np.dtype(_TYPES[here.type]), shape))
+            kind, axis = (
+                np.dtype(_TYPES[here.type]),
+                next((i for i, d in enumerate(port.shape) if isinstance(d, str)), None),
+            )
+            fed.append(_Fed(port.name, slice(begin, begin + port.size), kind, shape, axis))
             begin += port.size
         others = dict[str, NDArray[Any]]()
         for name, other in found.items():
@@ -162,6 +168,28 @@ class Session:
         given = point if isinstance(point, np.ndarray) else np.array([float(x) for x in point], np.float64)
         with np.errstate(over="ignore"):
             fed = {one.name: self._laid_out(one, given[..., one.entries]) for one in self._fed}
+        return self._answered(fed)
+
+    def side_by_side(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Everything that is answered, flat, to points (N, I) as entries along the open axes.
+
+        An input without an open axis is that of the first point.
+        """
+        fed = dict[str, NDArray[Any]]()
+        for one in self._fed:
+            parts = [self._laid_out(one, point[one.entries]) for point in points]
+            fed[one.name] = parts[0] if one.open_axis is None else np.concatenate(parts, axis=one.open_axis)
+        return self._answered(fed)
+
+    def sharing(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The points (N, I), each with what the first has in inputs without an open axis."""
+        made = points.copy()
+        for one in self._fed:
+            if one.open_axis is None:
+                made[:, one.entries] = points[0, one.entries]
+        return made
+
+    def _answered(self, fed: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
         try:
             answer: Any = self._session.run(self._wanted, fed | self._others)[0]
         except Exception as error:

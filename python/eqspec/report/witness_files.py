@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from eqspec.report.atomic_file import write_bytes, write_file
 from eqspec.report.printable import shown_in_json
+from eqspec.tasks import file_names
 from eqspec.tasks.result import Result
 from eqspec.tasks.witness import Witness
 
@@ -27,7 +27,7 @@ def save_witnesses(results: Iterable[Result], folder: Path) -> list[Path]:
         witness = result.witness or (result.find.witness if result.find else None)
         if witness is None:
             continue
-        path = _free(folder, re.sub(r"[^\w.,=+-]+", "_", result.id).strip("_") or "task", written)
+        path = _free(folder, file_names.stem(result.id), written)
         document = {"id": result.id, "claim": result.claim, "witness": witness.to_json(), "task": result.task}
         write_file(path, shown_in_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n")
         array = io.BytesIO()

@@ -91,4 +91,5 @@ CODES: dict[str, str] = {
     "W317": "a network that answers no numbers in onnxruntime",
     "W318": "an expectation whose condition never holds",
     "W319": "a distance that any two networks of this kind keep",
+    "W320": "two files whose inputs or outputs are the same in another order",
 }

@@ -48,7 +48,7 @@ def at_least(successes: int, draws: int, confidence: Fraction = CONFIDENCE) -> F
 
 def _tail(successes: int, draws: int, parts: int, ways: Decimal, up: Context) -> Decimal:
     """At least P(X >= successes) for p = parts / _PARTS, which lies between 0 and 1."""
-    p, q = Decimal(parts).scaleb(-6), Decimal(_PARTS - parts).scaleb(-6)
+    p, q = Decimal(parts).scaleb(-6, up), Decimal(_PARTS - parts).scaleb(-6, up)
     odds = up.divide(p, q)
     term = up.multiply(ways, up.multiply(_power(p, successes, up), _power(q, draws - successes, up)))
     total = term

@@ -133,6 +133,11 @@ class _Importer:
         raw = None if coupled.same else _raw(coupled)
         empty: Diagnostic | None = None
         claims: list[list[Sentence]] = []
+        silent = [area.unsafe == ((),) for area in found]
+        if any(silent) and not all(silent) and not self._answering:  # checks of the others say too little
+            span = subject.query.assertions[-1].span
+            fix = "every input that meets it is an answer: see 'eqspec verify-vnnlib', or leave it out"
+            raise Fault(error("E611", "an alternative says nothing about outputs", span, help=fix))
         for number, area in enumerate(found):
             try:
                 claims.append(self._sentences(area, number))

@@ -25,7 +25,7 @@ from eqspec.errors import (
     UnsupportedOperatorError,
 )
 from eqspec.networks import Dequantised, read_network
-from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.network import AffineLayer, Network, Port
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
 from small_specs import ending_in, write_onnx
@@ -47,6 +47,14 @@ SIZES = {
     "tanh.onnx": (3, 3),
     "three_two.onnx": (3, 2),
     "three_two_too.onnx": (3, 2),
+    "two_inputs.onnx": (3, 3),
+    "same_order.onnx": (3, 3),
+    "other_order.onnx": (3, 3),
+}
+PORTS = {
+    "two_inputs": (Port("track", (1, 2), 2), Port("cell", (1, 1), 1)),
+    "same_order": (Port("track", (1, 2), 2), Port("cell", (1, 1), 1)),
+    "other_order": (Port("cell", (1, 1), 1), Port("track", (1, 2), 2)),
 }
 
 
@@ -107,7 +115,7 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
         stripped="softmax" if path.stem.endswith("softmax") else None,
     )
     inner = "Softmax 's' with Clip behind it" if path.stem == "clipped" else None
-    return replace(network, inner_softmax=inner)
+    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()))
 
 
 @pytest.fixture(scope="module")

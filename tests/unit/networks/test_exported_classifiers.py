@@ -231,7 +231,8 @@ def test_features_at_places_that_are_computed(stored: bool, tmp_path: Path) -> N
         helper.make_node("ArgMax", ["float_input"], ["place"], axis=1),
         ml("ArrayFeatureExtractor", ["table" if stored else "float_input", "place"], ["variable"]),
     ]
-    proto = pipeline(steps, {"table": np.array([3, -1, 0.5, 7], np.float32)})
+    table = {"table": np.array([3, -1, 0.5, 7], np.float32)}  # of several samples all would be asked about all places
+    proto = several(steps, table, [value("float_input", FLOAT, (1, 4))], [value("variable", FLOAT, None)], ml=1)
     network = read_and_compared(proto, tmp_path, [("float_input", np.float32, (1, 4))])
     assert network.output_size == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import localcontext
 from fractions import Fraction
 from math import comb
 
@@ -35,6 +36,15 @@ def test_known_bounds() -> None:
     assert at_least(0, 7) == 0
     whole = at_least(1_000_000, 1_000_000)
     assert whole == Fraction(999_997, PARTS)  # 0.05 ** 1e-6
+
+
+def test_it_does_not_depend_on_how_decimals_are_rounded_around_it() -> None:
+    """A process may have set a context of few digits, in which shares of six digits would be rounded."""
+    cases = [(95, 100), (999, 1000), (37, 50)]
+    expected = [at_least(*case) for case in cases]
+    with localcontext() as context:
+        context.prec = 2
+        assert [at_least(*case) for case in cases] == expected
 
 
 def test_more_successes_say_more() -> None:

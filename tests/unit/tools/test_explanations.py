@@ -21,13 +21,19 @@ from eqspec.errors import (
 )
 from eqspec.networks import Dequantised, read_network
 from eqspec.networks.curves import Curves
-from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.network import AffineLayer, Network, Port
 from eqspec.networks.program import INPUTS, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
 from eqspec.spec.formatting import formatted
 from small_specs import ending_in, write_onnx
+
+PORTS = {
+    "two_inputs": (Port("track", (1, 2), 2), Port("cell", (1, 1), 1)),
+    "two_inputs_fast": (Port("track", (1, 2), 2), Port("cell", (1, 1), 1)),
+    "other_order": (Port("cell", (1, 1), 1), Port("track", (1, 2), 2)),
+}
 
 
 def read(path: Path, output: str | None = None, dequantised: Dequantised | None = None) -> Network:
@@ -50,7 +56,8 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
     stripped = "softmax" if path.stem in ("softmax", "smaller_softmax") else None
     inner = "Softmax 's' with Clip behind it" if path.stem == "clipped_softmax" else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
-    return replace(Network.of_layers((layer,), str(path), path.stem, stripped=stripped), inner_softmax=inner)
+    network = Network.of_layers((layer,), str(path), path.stem, stripped=stripped)
+    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()))
 
 
 def wrapping(path: Path) -> Network:
@@ -79,6 +86,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "wrapping",
         "sigmoid",
         "smaller_sigmoid",
+        *PORTS,
     )
     for name in names:
         (folder / f"{name}.onnx").write_text("")

@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from eqspec.compile import loads
+from eqspec.errors import SpecError
 from eqspec.networks import Network
 from eqspec.replay.replay import contains
 from eqspec.replay.violation import violation
@@ -195,3 +196,18 @@ def test_a_normalisation_inside_one_file(tmp_path: Path) -> None:
         assert (inside and differs) is satisfied(text, at)
         found.add(inside and differs)
     assert found == {True, False}
+
+
+@pytest.mark.parametrize(
+    "alternative", ["(<= X_f[0,0] 0.5)", "(and (>= X_f[0,0] -1) (== Y_f[0,0] Y_f[0,0]))", "(> (+ X_f[0,0] X_f[0,1]) 0)"]
+)
+def test_an_alternative_about_inputs_alone_is_no_check_that_is_left_out(alternative: str, tmp_path: Path) -> None:
+    """All that is left to check may hold, and the answer is 'sat' all the same."""
+    first, second = pair(tmp_path, 3)
+    files = {"f": Path(first.source), "g": Path(second.source)}
+    text = f"{declarations()}{BOX}(assert (or (>= Y_g[0,0] 1000) {alternative}))"
+    with pytest.raises(SpecError, match="says nothing about outputs"):
+        import_query(read_text(text), files, tmp_path)
+    alone = import_query(read_text(f"{declarations()}{BOX}(assert {alternative})"), files, tmp_path)
+    assert "check" not in alone.text
+    assert any("the spec has no checks" in warning.message for warning in alone.warnings)

@@ -10,7 +10,8 @@ transposed output, a file does not answer one sample after the other.
 
 An open axis need not be that of samples, either: torch gives the steps of a sequence first. Read at one entry, such a
 file is the network of sequences of one step, which is not what its user compares. Graphs that may join what lies along
-their open axis are therefore read at two entries as well, and refused where one unit depends on both.
+their open axis are therefore read at two entries as well, and refused where one unit depends on both. Whatever else
+joins them is seen where onnxruntime runs the file (`entries_apart`).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def may_meet(graph: Graph, content: bytes) -> bool:
         return False
     read = {name for node in graph.nodes for name in node.input}
     attends = any(node.op_type == "Softmax" and node.output[0] in read for node in graph.nodes)
-    closed = bool(graph.output_shape) and not any(isinstance(d, str) for d in graph.output_shape)
+    closed = not any(isinstance(d, str) for d in graph.output_shape)  # or its output has no shape
     return closed or attends or any(node.op_type in _THROUGH_TIME for node in graph.nodes)
 
 

@@ -61,6 +61,8 @@ class Graph:
     integer_products: tuple[NodeProto, ...] = ()
     fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The shapes of all inputs, where sizes are given that the file leaves open."""
+    unread: tuple[str, ...] = ()
+    """Inputs that do not reach the output."""
     other_opsets: tuple[int, ...] = ()
 
 
@@ -90,7 +92,8 @@ def load(
     notes += [
         f"open sizes are fixed: input {name!r} is read as [{', '.join(map(str, shape))}]" for name, shape in fixed
     ]
-    outputs = shape_of(graph.output[0])
+    given_sizes = open_sizes.by_name(declared, shapes)
+    outputs = tuple(given_sizes.get(size, size) for size in shape_of(graph.output[0]))
     short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
     for kind in sorted(short & _SHORT):
         name = TensorProto.DataType.Name(kind).lower()
@@ -109,6 +112,7 @@ def load(
         ready.dequantised,
         ready.integer_products,
         fixed,
+        tuple(v.name for v in graph.input if v.name in unread and v.name not in initializers),
         ready.other_opsets,
     )
 

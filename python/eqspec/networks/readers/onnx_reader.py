@@ -288,6 +288,7 @@ class _Reading:
             in_logarithm=inner_softmax.of_logarithms(*end) if stripped is None and inner is None else None,
             dequantised=graph.dequantised,
             fixed=graph.fixed,
+            unread=graph.unread,
         )
 
     def _inputs(self, size: int) -> Units:

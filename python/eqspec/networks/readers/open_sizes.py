@@ -21,6 +21,8 @@ Declared: TypeAlias = tuple[int | str, ...]
 """The sizes of an input, with names for open ones, "?" without one."""
 Fixed: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 """The shapes of inputs by name, as a network holds them."""
+Axes: TypeAlias = set[tuple[int | str, int]]
+"""Axes of an input, by size and place."""
 InputShape: TypeAlias = Sequence[int] | Mapping[str, Sequence[int]] | Fixed
 """The shape of one sample without the batch, or of inputs by name with it."""
 
@@ -56,6 +58,12 @@ def with_sizes(
     raise OpenSizesError(path, f"a sample of shape [{_listed(sample)}] does not fit its input {listed}", fix=FIX)
 
 
+def by_name(declared: Mapping[str, Declared | None], shapes: Mapping[str, Declared]) -> dict[int | str, int]:
+    """The open sizes of a file that are given, by their names."""
+    pairs = [pair for name, shape in declared.items() for pair in zip(shape or (), shapes[name], strict=False)]
+    return {named: size for named, size in pairs if _is_named(named) and isinstance(size, int)}
+
+
 FIX = "give sizes that agree with those of the file, which 'eqspec inspect' shows"
 
 
@@ -85,9 +93,13 @@ def _by_name(
 
 
 def _of_sample(shape: Declared, sample: tuple[int, ...]) -> Declared | None:
-    """A shape with the sizes of a sample behind the axis of the samples, or in place of all; None if it has others."""
-    is_batch = len(sample) > 1 or (shape != () and (isinstance(shape[0], str) or shape[0] == 1))
-    for whole in (shape[:1] + sample, sample) if is_batch else (sample,):
+    """A shape with the sizes of a sample around the axis of the samples, or in place of all; None if it has others.
+
+    That axis is the one that is called so, as torch has it behind the steps of a sequence; else it is the first.
+    """
+    at = next((axis for axis, size in enumerate(shape) if names_batch(size)), 0)
+    is_batch = len(sample) > 1 or (shape != () and (isinstance(shape[at], str) or shape[at] == 1))
+    for whole in (sample[:at] + shape[at : at + 1] + sample[at:], sample) if is_batch else (sample,):
         if len(whole) != len(shape) or not all(_fits(size, one) for size, one in zip(whole, shape, strict=True)):
             continue
         sizes = dict[str, int | str]()
@@ -129,7 +141,7 @@ def _of_count(path: str, shapes: Mapping[str, Declared], count: int) -> dict[str
     }
 
 
-def _without(shapes: Mapping[str, Declared], batch: Mapping[str, set[tuple[int | str, int]]]) -> dict[str, Declared]:
+def _without(shapes: Mapping[str, Declared], batch: Mapping[str, Axes]) -> dict[str, Declared]:
     """The shapes of one sample."""
     return {
         name: tuple(1 if (size, axis) in batch[name] else size for axis, size in enumerate(shape))
@@ -141,16 +153,20 @@ def _total(shapes: Mapping[str, Declared], missing: int) -> int:
     return sum(prod(missing if isinstance(size, str) else size for size in shape) for shape in shapes.values())
 
 
-def _batch(shapes: Mapping[str, Declared]) -> dict[str, set[tuple[int | str, int]]]:
+def _batch(shapes: Mapping[str, Declared]) -> dict[str, Axes]:
     """The axis of the samples of each input, as its name and place: the one called so, or an open one in front."""
-    found = dict[str, set[tuple[int | str, int]]]()
+    found = dict[str, Axes]()
     leading = {shape[0] for shape in shapes.values() if len(shape) > 1 and isinstance(shape[0], str)} - {"?"}
     for name, shape in shapes.items():
         axes: list[tuple[int | str, int]] = [(size, axis) for axis, size in enumerate(shape)]
-        called = [(size, axis) for size, axis in axes if isinstance(size, str) and "batch" in size.lower()]
+        called = [(size, axis) for size, axis in axes if names_batch(size)]
         first = isinstance(shape[0], str) and (len(shape) > 1 or shape[0] in leading) if shape else False
         found[name] = {*(called or axes)[:1]} if called or first else set()
-    return found
+    elsewhere = {
+        size for name, shape in shapes.items() for axis, size in enumerate(shape) if (size, axis) not in found[name]
+    } - {"?"}
+    # Of one name on two axes, as of a square, neither is that of the samples.
+    return {name: {one for one in axes if one[0] not in elsewhere} for name, axes in found.items()}
 
 
 def how(shapes: Mapping[str, Declared], *, batch: bool = True) -> str:
@@ -186,6 +202,11 @@ def _check_positive(path: str, shape: Sequence[int]) -> None:
     if not shape or any(size < 1 for size in shape) or prod(shape) > MAX_VALUE:
         message = f"shape [{_listed(shape)}] holds no numbers, or more than {MAX_VALUE}"
         raise NetworkError(path, message, fix="give whole numbers above 0")
+
+
+def names_batch(size: int | str) -> bool:
+    """Whether an open axis is called after a batch."""
+    return isinstance(size, str) and "batch" in size.lower()
 
 
 def _is_named(size: int | str) -> TypeGuard[str]:
