@@ -55,6 +55,9 @@ def test_a_check_loads_what_a_check_needs(root: Path, tmp_path: Path) -> None:
     found = loaded(tmp_path, "check", spec, "--check", "permuted_close", "--cache", str(tmp_path / "cache"))
     assert "eqspec.run.runner" in found, "this is the list of the process that ran the check"
     assert not {name: why for name, why in NOT_TO_CHECK.items() if name in found}
+    again = loaded(tmp_path, "check", spec, "--check", "permuted_close", "--cache", str(tmp_path / "cache"))
+    assert "onnxruntime" in found
+    assert "onnxruntime" not in again, "the files were compared before"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"]], ids=" ".join)

@@ -11,12 +11,15 @@ because it decides by comparisons or casts, most of some points have to be far o
 their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over. A file with a
 fixed batch is asked about many points at once, and each of its samples has to answer as the network of one does: the
 reader has not looked at all of them where the batch is large (`readers.batches`).
+
+What was compared at all points and agreed need not be compared again by the same program (`agreed`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -26,7 +29,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import curve_values, roundoff
+from eqspec.networks import agreed, curve_values, roundoff
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
@@ -69,9 +72,14 @@ def check(network: Network, content: Callable[[], bytes]) -> None:
     Raises DisagreementError where they differ by more than rounding.
     """
     key = _key(network)
-    if key not in _agreed:
-        Comparison(network, content).at(_points(network.input_size))
-        _agreed.add(key)
+    if key in _agreed:
+        return
+    if not agreed.before(key):
+        compared = Comparison(network, content)
+        compared.at(_points(network.input_size))
+        if compared.complete:
+            agreed.keep(key)
+    _agreed.add(key)
 
 
 class Comparison:
@@ -82,7 +90,10 @@ class Comparison:
 
     def __init__(self, network: Network, content: Callable[[], bytes]) -> None:
         self._network, self._content = network, content
-        self._session: Session | None = None
+        self._key: str | None = None
+        self._opened, self._session = False, None
+        self.complete = False
+        """Whether the last points were all answered and compared, and none of them was far off."""
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
         """The steps with radii; None where it is not known what a runtime rounds."""
@@ -90,10 +101,14 @@ class Comparison:
         """How many points were answered, and whether one of the answers was finite."""
         self._far = list[bool]()
         """Which of the points that were compared are far off, as far as can be told without radii."""
-        try:
-            self._session = Session(network)
-        except CannotRunError:
-            return
+
+    def _running(self) -> Session | None:
+        """The file in onnxruntime, loaded once; None if it cannot be run."""
+        if not self._opened:
+            self._opened = True
+            with suppress(CannotRunError):
+                self._session = Session(self._network)
+        return self._session
 
     def within(self, lower: Array, upper: Array) -> int:
         """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError.
@@ -101,30 +116,38 @@ class Comparison:
         The number of points at which onnxruntime answered infinities or NaN, if it did so at all that were tried; else
         0.
         """
+        self._key = self._key or _key(self._network)
+        key = f"{self._key} {hashlib.sha256(lower.tobytes() + upper.tobytes()).hexdigest()}"
+        if agreed.before(key):
+            return 0
         self._answered, self._finite = 0, False
         shares = np.random.default_rng(0).uniform(size=(_IN_BOX, len(lower)))
         shares[0], shares[1], shares[2] = 0.5, 0.0, 1.0
         products = sum(term.tile.products for step in self._network.steps for term in step.terms)
         most = max(1, min(_MOST_NUMBERS // max(1, len(lower)), _MOST_PRODUCTS // max(1, products)))
         self.at(iter([lower * (1.0 - shares[:most]) + upper * shares[:most]]))
+        if self.complete and self._finite:
+            agreed.keep(key)
         return 0 if self._finite else self._answered
 
     def at(self, points: Iterator[Array]) -> None:
         """Compare them at points in the units that the file takes. Raises DisagreementError."""
-        began = perf_counter()
+        began, whole, self.complete = perf_counter(), True, False
         for some in points:
-            if self._session is None:
+            if (session := self._running()) is None:
                 return
             tried = some if perf_counter() - began < SECONDS / 2 else some[:1]
-            self._compare(self._session, tried, began)
+            whole &= self._compare(session, tried, began) and len(tried) == len(some)
             if perf_counter() - began > SECONDS:
                 return
+        self.complete = whole and not any(self._far)
 
-    def _compare(self, session: Session, points: Array, began: float) -> None:
+    def _compare(self, session: Session, points: Array, began: float) -> bool:
+        """Whether all of the points were answered and compared."""
         with np.errstate(over="ignore"):
             points = session.rounded(points)
         points = points[np.isfinite(points).all(axis=1)]
-        answered, answers = list[Array](), list[Array]()
+        answered, answers, whole = list[Array](), list[Array](), True
         for first in range(0, len(points), session.samples):
             some = points[first : first + session.samples]
             try:
@@ -132,12 +155,12 @@ class Comparison:
                     answered.append(some)
                     answers.append(answer)
             except CannotRunError:
-                self._session = None
+                self._session, whole = None, False
                 break
             if perf_counter() - began > SECONDS:
                 break
         if not answers:
-            return
+            return False
         points, found = np.concatenate(answered), np.concatenate(answers)
         self._answered += len(found)
         self._finite |= bool(np.isfinite(found).all(axis=1).any())
@@ -148,7 +171,7 @@ class Comparison:
         excess, radius = _excess(self._network.steps, points, found, self._precision, self._precision)
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
-            return
+            return whole
         if self._rounded is None:
             try:
                 network, content = self._network, self._content()
@@ -159,10 +182,11 @@ class Comparison:
                 self._rounded = ()
         if not self._rounded:
             self._judge_without_radii(points, found, excess, radius)
-            return
+            return whole
         where = beyond(self._rounded, points, found, None, self._precision)
         if where is not None:
             raise self._disagreement(points, found, where)
+        return whole
 
     def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
         """Raise where most points that were tried are far off: no rounding moves most over a threshold."""

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
@@ -73,6 +72,8 @@ class Session:
         given = _given(network)
         if network.in_pairs and pair_saturation.here():
             raise CannotRunError(f"{network.source} multiplies bytes, whose sums this processor cuts off at 16 bits")
+        import onnxruntime  # not needed where all comparisons were made before
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
