@@ -132,7 +132,9 @@ class Comparison:
 
     def at(self, points: Iterator[Array]) -> None:
         """Compare them at points in the units that the file takes. Raises DisagreementError."""
-        began, whole, self.complete = perf_counter(), True, False
+        self.complete, whole = False, True
+        self._running()  # which may load onnxruntime, in no time of this comparison
+        began = perf_counter()
         for some in points:
             if (session := self._running()) is None:
                 return

@@ -65,9 +65,10 @@ class Session:
     """An original file in an inference session; CannotRunError where onnxruntime does not take it.
 
     With `rewritten` onnxruntime may optimise the model as it does by default, else it runs the nodes of the file.
+    `like` is another session of it: where that runs the file as it stands, it is not made ready once more.
     """
 
-    def __init__(self, network: Network, *, rewritten: bool = False) -> None:
+    def __init__(self, network: Network, *, rewritten: bool = False, like: Session | None = None) -> None:
         self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
         given = _given(network)
         if network.in_pairs and pair_saturation.here():
@@ -80,7 +81,11 @@ class Session:
         if not rewritten:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
-            model, self._wanted = _runnable(network, given)
+            if like is not None and like._as_it_stands:
+                model, self._wanted = given, like._wanted
+            else:
+                model, self._wanted = _runnable(network, given)
+            self._as_it_stands = model is given
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             filled = {i.name for i in self._session.get_overridable_initializers()}
             inputs = [i for i in self._session.get_inputs() if i.name not in filled]
