@@ -60,6 +60,35 @@ def test_a_check_loads_what_a_check_needs(root: Path, tmp_path: Path) -> None:
     assert "onnxruntime" not in again, "the files were compared before"
 
 
+_COLLECTED = """
+import gc, sys
+found = []
+gc.callbacks.append(lambda phase, about: found.append(phase))
+from eqspec import cli
+from eqspec.cli import commands
+ran = commands.read
+def read(words):
+    arguments = ran(words)
+    run = arguments.run
+    def counted(*given):
+        print(len(found), gc.isenabled(), gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 0)
+        return 0
+    arguments.run = counted
+    return arguments
+commands.read = read
+from eqspec.__main__ import start
+sys.argv = ["eqspec", "lint", "none"]
+found.clear()
+sys.exit(start())
+"""
+
+
+def test_cycles_are_searched_for_when_everything_is_imported() -> None:
+    words = [sys.executable, "-c", _COLLECTED]
+    process = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (process.returncode, process.stdout.split()) == (0, ["0", "True", "True", "True"]), process.stderr
+
+
 @pytest.mark.parametrize("words", [["--help"], ["--version"]], ids=" ".join)
 def test_the_list_of_commands_loads_no_library(words: list[str], tmp_path: Path) -> None:
     found = loaded(tmp_path, *words)
