@@ -91,7 +91,8 @@ class Comparison:
     def __init__(self, network: Network, content: Callable[[], bytes]) -> None:
         self._network, self._content = network, content
         self._key: str | None = None
-        self._opened, self._session = False, None
+        self._opened = False
+        self._session: Session | None = None
         self.complete = False
         """Whether the last points were all answered and compared, and none of them was far off."""
         self._precision: Precision | None = None

@@ -70,6 +70,8 @@ class Session:
 
     def __init__(self, network: Network, *, rewritten: bool = False, like: Session | None = None) -> None:
         self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
+        self._ready: list[str] | None
+        """What the file is asked for where it is run as it stands."""
         given = _given(network)
         if network.in_pairs and pair_saturation.here():
             raise CannotRunError(f"{network.source} multiplies bytes, whose sums this processor cuts off at 16 bits")
@@ -81,11 +83,8 @@ class Session:
         if not rewritten:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
-            if like is not None and like._as_it_stands:
-                model, self._wanted = given, like._wanted
-            else:
-                model, self._wanted = _runnable(network, given)
-            self._as_it_stands = model is given
+            model, wanted = _runnable(network, given) if like is None or like._ready is None else (given, like._ready)
+            self._wanted, self._ready = wanted, wanted if model is given else None
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             filled = {i.name for i in self._session.get_overridable_initializers()}
             inputs = [i for i in self._session.get_inputs() if i.name not in filled]
