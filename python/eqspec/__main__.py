@@ -12,9 +12,8 @@ from importlib import import_module
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """What the libraries behind numpy ask when they are loaded, for how many threads to use."""
-NEW_OBJECTS = 10_000
-"""How many objects are made between two searches for cycles, instead of 700: what is imported stays in use, and was
-searched 150 times in a short check."""
+NEW_OBJECTS = 50_000
+"""How many objects are made between two searches for cycles, instead of 700."""
 
 
 def start() -> int:
@@ -31,10 +30,12 @@ def _start(module: str) -> int:
     """Run the `main` of a module.
 
     numpy computes on one thread, unless the environment says otherwise: its products are small here, and threads that
-    wait for the next one would take the cores from the search. What is there at the end goes with the process, without
-    being searched for cycles once more.
+    wait for the next one would take the cores from the search. What is imported stays in use, and is never searched for
+    cycles: that begins when the command runs (`cli/command`). What is there at the end goes with the process, without
+    being searched once more.
     """
     gc.set_threshold(NEW_OBJECTS)
+    gc.disable()
     atexit.register(_ignore_signals)  # the first is called last
     _open_streams()
     for name in ONE_THREAD:

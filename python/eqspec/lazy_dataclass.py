@@ -3,13 +3,14 @@
 The standard decorator writes and compiles the source of half a dozen methods, which takes longer than to import an
 average module. A command defines some hundred classes of which it uses a third, so this was a fifth of a short check.
 
-Here methods that stand in are put into the class at first. The first object has `__init__` made and the fields looked
-at; the first comparison, hash or `repr` has the methods made that do these, which most classes never need. Each time
-the standard decorator is given a double, with the attributes of the class and the fields that it inherits, and what it
-adds to the double takes the place of what stands in, one assignment each, so that other threads never see a class that
-lacks a method. Then nothing is left of what stood in. `fields`, `replace`, `inspect.signature` and dataclasses that
-inherit from the class find what they ask for, because what they look up stands in as well; and objects that pickle or
-copy make without `__init__` are compared, hashed and shown like all others.
+Here methods that stand in are put into the class at first. The first object has the fields looked at; it and the next
+ones are filled field by field, and `__init__` is made where a class has many objects, or where arguments do not fit.
+The first comparison, hash or `repr` has the methods made that do these. Most classes need none of them. Each time the
+standard decorator is given a double, with the attributes of the class and the fields that it inherits, and what it adds
+to the double takes the place of what stands in, one assignment each, so that other threads never see a class that lacks
+a method. Then nothing is left of what stood in. `fields`, `replace`, `inspect.signature` and dataclasses that inherit
+from the class find what they ask for, because what they look up stands in as well; and objects that pickle or copy make
+without `__init__` are compared, hashed and shown like all others.
 
 What can be seen of it: a mistake in a definition, such as a field without a default behind one with, is reported at
 first use. A class with other options, such as slots, or with an `__init__` or an `__eq__` of its own is made at once.
@@ -29,7 +30,9 @@ _LOCK = RLock()
 """Of all classes, since one that inherits from another makes that one first."""
 _LATER = {"frozen", "eq", "repr", "kw_only"}
 """The options of classes that are made when they are used."""
-_LOOKED_UP = {"__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__", "__signature__"}
+_FEW = 40
+"""So many objects are filled field by field; to write and compile a method takes as long as a hundred of them."""
+_LOOKED_UP = {"__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__"}
 """What others look up in a class; before some version of Python not all of it was there."""
 _OF_THE_CLASS = {"__dict__", "__weakref__", "__setattr__", "__delattr__", "__abstractmethods__", "_abc_impl"}
 """What belongs to one class alone, and is not taken from its double or given to it."""
@@ -98,12 +101,26 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
     """Put the methods and attributes into the class that make it when they are used."""
     own = set(vars(cls))
     first, then = dict[str, object](), dict[str, object]()
+    constructor = dict[str, object]()
 
     def make() -> None:
         with _LOCK:
             if first:  # else another thread was before this one
-                _replace(cls, first, _with_fields(cls, options, first.keys() | then.keys()))
+                made = _with_fields(cls, options, first.keys() | then.keys() | constructor.keys())
+                _replace(cls, first, made)
                 first.clear()
+                if "__init__" in made:
+                    _replace(cls, constructor, {})
+                    constructor.clear()
+                else:
+                    cls.__init__ = _filling(cls, make_constructor, frozen=bool(options.get("frozen")))
+
+    def make_constructor() -> None:
+        with _LOCK:
+            make()
+            if constructor:
+                _replace(cls, constructor, {"__init__": _constructing(cls, options)})
+                constructor.clear()
 
     def make_all() -> None:
         with _LOCK:
@@ -128,18 +145,21 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
         make_all()
         return cls.__repr__(self)
 
-    first["__init__"] = init
+    constructor["__init__"] = init
+    constructor.update({name: _MakesClass(name, make_constructor) for name in {"__signature__"} - own})
     first.update({name: _MakesClass(name, make) for name in _LOOKED_UP - own})
     if options.get("eq", True):
         then |= {"__eq__": equal} if "__hash__" in own else {"__eq__": equal, "__hash__": hashed}
     if options.get("repr", True) and "__repr__" not in own:
         then["__repr__"] = shown
-    for name, value in (first | then).items():
+    for name, value in (first | then | constructor).items():
         setattr(cls, name, value)
 
 
 def _with_fields(cls: type, options: dict[str, bool], standing: Set[str]) -> dict[str, object]:
-    """What the standard decorator adds to the class but for the methods that compare, hash and show."""
+    """What the standard decorator adds to the class but for the methods that compare, hash and show; `__init__` only
+    where the class has no words of its own, as its signature takes their place.
+    """
     own = {name: value for name, value in vars(cls).items() if name not in standing and name not in _OF_THE_CLASS}
     types = dict[str, Any]()
     inherited = dict[str, Any]()
@@ -150,11 +170,64 @@ def _with_fields(cls: type, options: dict[str, bool], standing: Set[str]) -> dic
     declared = own.get("__annotations__", {})
     inherited = {name: value for name, value in inherited.items() if name not in declared}
     given = own | inherited | {"__annotations__": types | declared, "__qualname__": cls.__qualname__}
-    double = vars(_standard(type(cls.__name__, (), given), options | {"eq": False, "repr": False}))
+    worded = bool(own.get("__doc__"))
+    made_now = {"init": not worded, "eq": False, "repr": False, "frozen": not worded and bool(options.get("frozen"))}
+    double = vars(_standard(type(cls.__name__, (), given), options | made_now))
+    _as_wanted(double["__dataclass_params__"], options)
     for name in own.keys() - double.keys():
         delattr(cls, name)  # the default of a field is a new object each time
     kept = {*_OF_THE_CLASS, *inherited}
     return {name: v for name, v in double.items() if name not in kept and v is not given.get(name, given)}
+
+
+def _as_wanted(parameters: Any, options: Mapping[str, bool]) -> None:
+    """Say of a class what it was asked for, not what its double was made with."""
+    parameters.init, parameters.frozen = True, bool(options.get("frozen"))
+
+
+def _filling(cls: Any, make_constructor: Callable[[], None], *, frozen: bool) -> Callable[..., None]:
+    """An `__init__` that goes through the fields, for arguments that fit and the first few objects."""
+    from dataclasses import MISSING, fields
+
+    every = [(f.name, f.init, f.default, f.default_factory) for f in fields(cls)]
+    placed = [f.name for f in fields(cls) if f.init and not f.kw_only]
+    known = frozenset(name for name, taken, _, _ in every if taken)
+    needed = frozenset(name for name, taken, *otherwise in every if taken and otherwise == [MISSING, MISSING])
+    assign = object.__setattr__ if frozen else setattr
+    finish, left = hasattr(cls, "__post_init__"), _FEW
+
+    def init(self: Any, /, *values: Any, **named: Any) -> None:
+        nonlocal left
+        left -= 1
+        given = dict(zip(placed, values, strict=False)) | named
+        fit = len(given) == len(values) + len(named) and needed <= given.keys() <= known
+        if left < 0 or not fit:
+            make_constructor()
+            cls.__init__(self, *values, **named)
+            return
+        for name, taken, default, factory in every:
+            if name in given:
+                assign(self, name, given[name])
+            elif factory is not MISSING:
+                assign(self, name, factory())
+            elif taken:
+                assign(self, name, default)
+        if finish:
+            self.__post_init__()
+
+    return init
+
+
+def _constructing(cls: Any, options: dict[str, bool]) -> object:
+    """The `__init__` of the standard decorator."""
+    every = _again(cls)
+    given: dict[str, Any] = {name: again for name, (_, again) in every.items()}
+    given["__annotations__"] = {name: type_ for name, (type_, _) in every.items()}
+    given |= {"__qualname__": cls.__qualname__, "__module__": cls.__module__, "__doc__": cls.__doc__}
+    if hasattr(cls, "__post_init__"):
+        given["__post_init__"] = None
+    wanted = {"eq": False, "repr": False, "frozen": bool(options.get("frozen"))}
+    return vars(_standard(type(cls.__name__, (), given), wanted))["__init__"]
 
 
 def _comparing(cls: type, options: dict[str, bool], standing: Mapping[str, object]) -> dict[str, object]:
@@ -184,4 +257,5 @@ def _replace(cls: type, standing: Mapping[str, object], made: Mapping[str, objec
     for name, value in made.items():
         setattr(cls, name, value)
     for name in standing.keys() - made.keys():
-        delattr(cls, name)
+        if vars(cls).get(name) is standing[name]:
+            delattr(cls, name)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from eqspec.lazy_dataclass import dataclass
+from eqspec.lazy_dataclass import _FEW, dataclass
 
 
 def defined(decorator: Any) -> tuple[type, ...]:
@@ -32,6 +32,8 @@ def defined(decorator: Any) -> tuple[type, ...]:
 
     @decorator(frozen=True)
     class Frozen:
+        """Words."""
+
         a: float
         b: str = "b"
         c: int = field(default=7, compare=False, repr=False)
@@ -45,6 +47,8 @@ def defined(decorator: Any) -> tuple[type, ...]:
 
     @decorator(frozen=True, kw_only=True)
     class Place:
+        """Words."""
+
         at: int = field(compare=False)
 
     @decorator(frozen=True)
@@ -53,6 +57,8 @@ def defined(decorator: Any) -> tuple[type, ...]:
 
     @decorator(frozen=True)
     class Leaf(Node):
+        """Words."""
+
         name: str = "leaf"
         weight: float = 1.0
 
@@ -104,18 +110,30 @@ ASKED: dict[str, Callable[[type, Callable[[type], Any]], Any]] = {
     "replaced": lambda c, make: repr(replace(make(c), **{fields(c)[0].name: 5})),
     "as a dictionary": lambda c, make: dataclasses.asdict(make(c)),
     "matched": lambda c, make: (make(c), vars(c)["__match_args__"])[1],
-    "attributes": lambda c, make: (make(c), sorted(set(vars(c)) - {"__dict__", "__weakref__"}))[1],
+    "attributes": lambda c, make: (make(c), sorted(set(vars(c)) - {"__dict__", "__weakref__", "__signature__"}))[1],
     "annotations": lambda c, make: (make(c), c.__annotations__)[1],
     "doc": lambda c, make: (make(c), c.__doc__)[1],
     "assigned": lambda c, make: setattr(make(c), fields(c)[0].name, 8),
     "another assigned": lambda c, make: setattr(make(c), "new", 8),
     "deleted": lambda c, make: delattr(make(c), fields(c)[0].name),
+    "many": lambda c, make: [repr(make(c)) for _ in range(_FEW + 3)],
+    "signature between objects": lambda c, make: (repr(make(c)), str(inspect.signature(c)), repr(make(c))),
+    "not its arguments": lambda c, make: (make(c), c(nothing=1)),
+    "given twice": lambda c, make: (make(c), c(1, **{fields(c)[0].name: 1}))[0] is None,
     "too few": lambda c, make: c(),
+    "too few, then some": lambda c, make: [answer_of(one, c) for one in (make, type.__call__, make)],
     "too many": lambda c, make: c(1, 2, 3, 4, 5),
     "copied without __init__": lambda c, make: (copy.copy(bare(c)) == bare(c), repr(bare(c)) == repr(make(c))),
     "matched without __init__": lambda c, make: matched(bare(c)),
     "hashed without __init__": lambda c, make: hash(bare(c)) == hash(bare(c)),
 }
+
+
+def answer_of(make: Callable[[type], Any], cls: type) -> object:
+    try:
+        return repr(make(cls))
+    except TypeError as error:
+        return str(error)
 
 
 def bare(cls: type) -> Any:

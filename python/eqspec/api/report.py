@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, overload
 
-from eqspec.api import frame
 from eqspec.lazy_dataclass import dataclass
-from eqspec.report import notebook, row_counts, table
+from eqspec.report import row_counts, table
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_groups import RowGroup, row_groups
 
@@ -63,6 +61,8 @@ class Report(Sequence[Result]):
         return f"<Report: {self._summary()}{f'. {said}' if said else ''}{over}>"
 
     def _repr_html_(self) -> str:
+        from eqspec.report import notebook
+
         return notebook.of_results(self.results, self._summary())
 
     def _summary(self) -> str:
@@ -73,6 +73,8 @@ class Report(Sequence[Result]):
 
     def to_frame(self) -> Any:
         """A pandas frame with a row for each task and a column for each variable; see `eqspec.api.frame`."""
+        from eqspec.api import frame
+
         return frame.of_results(self.results)
 
     def to_html(self, title: str | None = None) -> str:
@@ -92,6 +94,8 @@ class Report(Sequence[Result]):
 
 def hint(wanted: str, known: Sequence[str], kind: str = "task") -> str:
     """For an error message: a name close to the one that was asked for, or the names there are."""
+    from difflib import get_close_matches
+
     if near := get_close_matches(wanted, known, n=1):
         return f"; did you mean {near[0]!r}?"
     more = f", ... {len(known) - 8} more" if len(known) > 8 else ""

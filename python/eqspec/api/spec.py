@@ -19,7 +19,6 @@ from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import Diagnostic, InputError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Model, Network, as_network
-from eqspec.report import notebook
 from eqspec.run.batch import run_all
 from eqspec.run.engine import Engine
 from eqspec.run.monitor import Monitor
@@ -57,6 +56,8 @@ class Spec:
         return f"<Spec: {', '.join(names[:8]) or 'no checks'}{more}>"
 
     def _repr_html_(self) -> str:
+        from eqspec.report import notebook
+
         return notebook.of_questions(self.select())
 
     def select(

@@ -1,5 +1,5 @@
-"""The store: three kinds of entries by key, results (small, JSON), stopped searches (bytes, one owner at a time), and
-trails (bytes), which are hints that a proof leaves for the next one.
+"""The store: four kinds of entries by key, results (small, JSON), stopped searches (bytes, one owner at a time), trails
+(bytes), which are hints that a proof leaves for the next one, and agreements (a word): files that were compared.
 
 Nothing that goes wrong here may stop a run or change a verdict: a result that does not read back is told about, removed
 and as good as absent; a disk that is full or cannot be written is told about once, and the run goes on without.
@@ -46,10 +46,10 @@ _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results that eqspec keep
 _NOTHING_SAID = (OSError, BrokenError, ValueError, LookupError, AttributeError, RecursionError)
 """What may come of reading about a search that anybody may have put there."""
 
-Kind = Literal["result", "search", "trail"]
+Kind = Literal["result", "search", "trail", "agreement"]
 Tell = Callable[[str], None]
 
-_OURS = re.compile(r"[0-9a-f]{32,64}\.(result|search|trail|lock|unusable)|\.[0-9a-f]{32,64}\..*\.part")
+_OURS = re.compile(r"[0-9a-f]{32,64}\.(result|search|trail|agreement|lock|unusable)|\.[0-9a-f]{32,64}\..*\.part")
 """Names of files that a store makes. Others below its folder are somebody else's, and are never touched."""
 
 

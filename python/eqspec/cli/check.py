@@ -19,7 +19,9 @@ from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.spec_files import spec_files
 from eqspec.cli.spec_runs import Selection, choose, load_specs, run_specs
 from eqspec.errors import InputError
+from eqspec.networks.agreed import kept_in
 from eqspec.report.run_output import RunOutput, Wanted
+from eqspec.run.kept_agreements import KeptAgreements
 from eqspec.run.options import Options
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         note(err, "--resume is of no use with --certify: a certificate needs the whole proof, made in one run")
     began = perf_counter()
     selection = _selected(arguments)
-    runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
+    with kept_in(None if cache is None else KeptAgreements(cache.store)):
+        runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
     if runs:
         choose(runs, selection)
     if selection.whole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import traceback
@@ -22,7 +23,13 @@ _WIDTH_OF_FILES = 120
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command that the arguments name; its exit code."""
+    """Run the command that the arguments name; its exit code.
+
+    Cycles are searched for from here on, where `__main__` has left that until everything is imported.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     with stopped_by_sigterm() as terminated:
         try:
             code = _run(arguments)

@@ -13,7 +13,6 @@ from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.errors import EqspecError, InputError, SpecError, explained
 from eqspec.lazy_dataclass import dataclass
-from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import RunOutput, SpecOutcome
@@ -71,6 +70,8 @@ def load_specs(names: Sequence[str], selection: Selection, err: Console, *, only
         try:
             spec = load(name, selection.params, checks=selection.checks if only else None)
         except SpecError as problem:
+            from eqspec.report import diagnostics
+
             err.print(diagnostics.of_error(problem, err.width), soft_wrap=True)
             unusable[name] = str(problem)
         except (EqspecError, OSError) as problem:
@@ -80,6 +81,8 @@ def load_specs(names: Sequence[str], selection: Selection, err: Console, *, only
             unusable[name] = what
         else:
             if spec.warnings:
+                from eqspec.report import diagnostics
+
                 err.print(diagnostics.text(spec.warnings, width=err.width), soft_wrap=True)
             runs.append(SpecRun(name, spec))
     return Loaded(runs, unusable)

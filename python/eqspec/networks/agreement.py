@@ -11,12 +11,15 @@ because it decides by comparisons or casts, most of some points have to be far o
 their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over. A file with a
 fixed batch is asked about many points at once, and each of its samples has to answer as the network of one does: the
 reader has not looked at all of them where the batch is large (`readers.batches`).
+
+What was compared at all points and agreed need not be compared again by the same program (`agreed`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -26,7 +29,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import curve_values, entries_apart, roundoff
+from eqspec.networks import agreed, curve_values, entries_apart, roundoff
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
@@ -79,10 +82,15 @@ def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
     """
     key = _key(network)
     if key not in _agreed:
-        compared = Comparison(network, content)
-        compared.at(_points(network.input_size))
-        compared.at_two_entries()
-        _agreed[key] = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
+        said: tuple[str, ...] = ()
+        if not agreed.before(key):
+            compared = Comparison(network, content)
+            compared.at(_points(network.input_size))
+            compared.at_two_entries()
+            said = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
+            if compared.complete and not said:
+                agreed.keep(key)
+        _agreed[key] = said
     return _agreed[key]
 
 
@@ -94,7 +102,11 @@ class Comparison:
 
     def __init__(self, network: Network, content: Callable[[], bytes]) -> None:
         self._network, self._content = network, content
+        self._key: str | None = None
+        self._opened = False
         self._session: Session | None = None
+        self.complete = False
+        """Whether the last points were all answered and compared, and none of them was far off."""
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
         """The steps with radii; None where it is not known what a runtime rounds."""
@@ -106,10 +118,14 @@ class Comparison:
         self._jumps = not _JUMPING.isdisjoint(kinds)
         self._other_levels = list[bool]()
         """At which of them a network that jumps is another number than the answer, as far as anybody would see."""
-        try:
-            self._session = Session(network)
-        except CannotRunError:
-            return
+
+    def _running(self) -> Session | None:
+        """The file in onnxruntime, loaded once; None if it cannot be run."""
+        if not self._opened:
+            self._opened = True
+            with suppress(CannotRunError):
+                self._session = Session(self._network)
+        return self._session
 
     @property
     def often_has_other_levels(self) -> bool:
@@ -123,36 +139,46 @@ class Comparison:
         The number of points at which onnxruntime answered infinities or NaN, if it did so at all that were tried; else
         0.
         """
+        self._key = self._key or _key(self._network)
+        key = f"{self._key} {hashlib.sha256(lower.tobytes() + upper.tobytes()).hexdigest()}"
+        if agreed.before(key):
+            return 0
         self._answered, self._finite = 0, False
         shares = np.random.default_rng(0).uniform(size=(_IN_BOX, len(lower)))
         shares[0], shares[1], shares[2] = 0.5, 0.0, 1.0
         products = sum(term.tile.products for step in self._network.steps for term in step.terms)
         most = max(1, min(_MOST_NUMBERS // max(1, len(lower)), _MOST_PRODUCTS // max(1, products)))
         self.at(iter([lower * (1.0 - shares[:most]) + upper * shares[:most]]))
+        if self.complete and self._finite:
+            agreed.keep(key)
         return 0 if self._finite else self._answered
 
     def at(self, points: Iterator[Array]) -> None:
         """Compare them at points in the units that the file takes. Raises DisagreementError."""
+        self.complete, whole = False, True
+        self._running()  # which may load onnxruntime, in no time of this comparison
         began = perf_counter()
         for some in points:
-            if self._session is None:
+            if (session := self._running()) is None:
                 return
             tried = some if perf_counter() - began < SECONDS / 2 else some[:1]
-            self._compare(self._session, tried, began)
+            whole &= self._compare(session, tried, began) and len(tried) == len(some)
             if perf_counter() - began > SECONDS:
                 return
+        self.complete = whole and not any(self._far)
 
     def at_two_entries(self) -> None:
         """Ask whether samples stand along an open axis (`entries_apart`). Raises OpenSizesError."""
-        if self._session is not None:
+        if (session := self._running()) is not None:
             short = self._precision in (roundoff.FLOAT16, roundoff.BFLOAT16)
-            entries_apart.check(self._network, self._session, self._content(), short=short)
+            entries_apart.check(self._network, session, self._content(), short=short)
 
-    def _compare(self, session: Session, points: Array, began: float) -> None:
+    def _compare(self, session: Session, points: Array, began: float) -> bool:
+        """Whether all of the points were answered and compared."""
         with np.errstate(over="ignore"):
             points = session.rounded(points)
         points = points[np.isfinite(points).all(axis=1)]
-        answered, answers = list[Array](), list[Array]()
+        answered, answers, whole = list[Array](), list[Array](), True
         for first in range(0, len(points), session.samples):
             some = points[first : first + session.samples]
             try:
@@ -160,12 +186,12 @@ class Comparison:
                     answered.append(some)
                     answers.append(answer)
             except CannotRunError:
-                self._session = None
+                self._session, whole = None, False
                 break
             if perf_counter() - began > SECONDS:
                 break
         if not answers:
-            return
+            return False
         points, found = np.concatenate(answered), np.concatenate(answers)
         self._answered += len(found)
         self._finite |= bool(np.isfinite(found).all(axis=1).any())
@@ -180,7 +206,7 @@ class Comparison:
             self._other_levels += apart[np.isfinite(here).all(axis=1) & np.isfinite(found).all(axis=1)].tolist()
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
-            return
+            return whole
         if self._rounded is None:
             try:
                 network, content = self._network, self._content()
@@ -191,10 +217,11 @@ class Comparison:
                 self._rounded = ()
         if not self._rounded:
             self._judge_without_radii(points, found, excess, radius)
-            return
+            return whole
         where = beyond(self._rounded, points, found, None, self._precision)
         if where is not None:
             raise self._disagreement(points, found, where)
+        return whole
 
     def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
         """Raise where most points that were tried are far off: no rounding moves most over a threshold."""

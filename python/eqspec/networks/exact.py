@@ -28,6 +28,8 @@ from eqspec.networks.program import INPUTS, Function, Step, Tile, last_readers
 
 BITS = 256
 """Behind the point of what is not rational, unless more are asked for."""
+_DENSE = 0.9
+"""Columns of weights are left out where no more than this share of the values is other than 0."""
 
 
 class IntegerTile:
@@ -67,9 +69,14 @@ class IntegerTile:
         return np.repeat(taken, self._tile.outputs, axis=1).reshape(-1)
 
     def _product(self, weight: Integers, values: Integers) -> Integers:
-        """weight (G, O, K) through the index, at one vector of integers."""
+        """weight (G, O, K) through the index, at one vector of integers; behind ReLU many of them are 0."""
         if self._tile.is_dense(len(values)):
-            whole: Integers = weight[0].dot(values)
+            kept = values.nonzero()[0]
+            whole: Integers
+            if 0 < len(kept) <= _DENSE * len(values):
+                whole = weight[0].take(kept, axis=1).dot(values[kept])
+            else:
+                whole = weight[0].dot(values)
             return whole
         taken = self._tile.gathered(values)
         if self._tile.outputs == 1:

@@ -22,7 +22,9 @@ def assign(costs: NDArray[np.float64]) -> list[int]:
     row_of = np.full(columns, -1)
     taken, by = np.unique(costs.argmin(axis=1), return_index=True)
     row_of[taken] = by
-    for start in np.setdiff1d(np.arange(rows), by).tolist():
+    unassigned = np.ones(rows, bool)
+    unassigned[by] = False
+    for start in np.flatnonzero(unassigned).tolist():
         reached, before = np.full(columns, np.inf), np.full(columns, -1)
         done = np.zeros(columns, bool)
         row, column, length = start, -1, 0.0

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
-import onnxruntime
 from onnx import NodeProto, TensorProto, helper
 
 from eqspec.networks.onnx_tensor import ExternalData, decode
@@ -63,6 +62,8 @@ def _leaves(node: NodeProto, tensors: Mapping[str, TensorProto], external: Exter
 @cache
 def here() -> bool:
     """Whether this processor, with this onnxruntime, cuts sums of two products off: tried on one."""
+    import onnxruntime  # few files multiply bytes
+
     count = 8
     inputs = [("a", TensorProto.UINT8, [1, count]), ("b", TensorProto.INT8, [count, 1])]
     given = [helper.make_tensor_value_info(*one) for one in inputs]

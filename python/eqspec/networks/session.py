@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
@@ -68,20 +67,26 @@ class Session:
     """An original file in an inference session; CannotRunError where onnxruntime does not take it.
 
     With `rewritten` onnxruntime may optimise the model as it does by default, else it runs the nodes of the file.
+    `like` is another session of it: where that runs the file as it stands, it is not made ready once more.
     """
 
-    def __init__(self, network: Network, *, rewritten: bool = False) -> None:
+    def __init__(self, network: Network, *, rewritten: bool = False, like: Session | None = None) -> None:
         self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
+        self._ready: list[str] | None
+        """What the file is asked for where it is run as it stands."""
         given = _given(network)
         if network.in_pairs and pair_saturation.here():
             raise CannotRunError(f"{network.source} multiplies bytes, whose sums this processor cuts off at 16 bits")
+        import onnxruntime  # not needed where all comparisons were made before
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
         if not rewritten:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
-            model, self._wanted = _runnable(network, given)
+            model, wanted = _runnable(network, given) if like is None or like._ready is None else (given, like._ready)
+            self._wanted, self._ready = wanted, wanted if model is given else None
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             filled = {i.name for i in self._session.get_overridable_initializers()}
             inputs = [i for i in self._session.get_inputs() if i.name not in filled]

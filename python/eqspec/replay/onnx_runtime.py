@@ -62,7 +62,9 @@ class RuntimeReplay:
         key = (network.source, network.identity, network.stripped is not None, rewritten)
         if key not in self._files:
             try:
-                self._files[key] = Session(network, rewritten=rewritten)
+                other = self._files.get((*key[:-1], not rewritten))
+                like = other if isinstance(other, Session) else None
+                self._files[key] = Session(network, rewritten=rewritten, like=like)
             except CannotRunError as error:
                 self._files[key] = error
         found = self._files[key]

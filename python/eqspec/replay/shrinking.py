@@ -88,7 +88,7 @@ def _enough(order: NDArray[np.intp], moved: Chosen, breaks: Callable[[Chosen], C
     """The fewest of the first features in this order that suffice, as bisection finds them."""
     low, high, best = 0, len(order), moved
     while low + 1 < high:
-        sizes = np.unique(np.linspace(low, high, 18).astype(int)[1:-1])
+        sizes = np.array(sorted(set(np.linspace(low, high, 18).astype(int)[1:-1].tolist())))
         sizes = sizes[(sizes > low) & (sizes < high)]
         tried = np.zeros((len(sizes), len(moved)), bool)
         for row, size in zip(tried, sizes, strict=True):

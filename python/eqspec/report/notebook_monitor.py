@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from html import escape
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -76,6 +75,8 @@ class NotebookMonitor(Monitor):
             self._counted.add(result.id)
 
     def _picture(self) -> str:
+        from html import escape  # with all entities, of which a terminal needs none
+
         lines = (
             [f"<div>{len(self._counted)} of {numbers.plural(self._total, 'task')} done</div>"]
             if self._total > 1

@@ -20,14 +20,12 @@ from rich.text import Text
 
 from eqspec.errors import EqspecError, InputError, explained, unwritten
 from eqspec.lazy_dataclass import dataclass
-from eqspec.report import formats, github, row_counts, table
+from eqspec.report import row_counts, table
 from eqspec.report.atomic_file import refuse_unwritable, write_file
-from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
 from eqspec.report.missing import Missing, interrupted
 from eqspec.report.numbers import plural
 from eqspec.report.terminal import Terminal
-from eqspec.report.witness_files import save_witnesses
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 
@@ -82,6 +80,8 @@ class RunOutput:
     def _refuse_unwritable(self) -> None:
         """Find out before hours of work whether the results can be written."""
         for path in self.wanted.reports:
+            from eqspec.report import formats
+
             formats.format_of(path)
         for path in filter(None, (self.wanted.output, *self.wanted.reports)):
             refuse_unwritable(path)
@@ -110,6 +110,8 @@ class RunOutput:
         if folder is not None:
             folder = folder / self._folder_of(outcome.name) if self.several else folder
             with self._going_on():
+                from eqspec.report.witness_files import save_witnesses
+
                 if saved := save_witnesses(outcome.results, folder):
                     self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
 
@@ -144,6 +146,8 @@ class RunOutput:
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
         missing = _missing(outcomes, unusable)
         for path in self.wanted.reports:  # first, as nobody may read what is printed
+            from eqspec.report import formats
+
             with self._going_on():
                 formats.write(results, path, missing=missing)
         last = [table.summary(results, seconds, interrupted=stopped, left_out=left_out, unusable=len(unusable))]
@@ -155,8 +159,11 @@ class RunOutput:
         with self._going_on():
             self._write_results(outcomes, results, last)
         wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
-        if wanted and (text := github.to_text(results, missing)):
-            self.err.file.write(f"{text}\n")
+        if wanted:
+            from eqspec.report import github
+
+            if text := github.to_text(results, missing):
+                self.err.file.write(f"{text}\n")
         if problems := self._unwritten:
             self._unwritten = []
             kind = next((type(one) for one in problems if isinstance(one, InputError)), type(problems[0]))
@@ -165,6 +172,8 @@ class RunOutput:
     def _write_results(self, outcomes: Sequence[SpecOutcome], results: Sequence[Result], last: Sequence[Text]) -> None:
         output = self.wanted.output
         if self.wanted.format == "json":
+            from eqspec.report import formats
+
             text = formats.render(results, "json")
             if output is None:
                 self.out.file.write(text)
@@ -182,6 +191,8 @@ class RunOutput:
     def _tables(self, outcome: SpecOutcome, console: Console) -> None:
         show_results(outcome.results, console)
         if self.wanted.explain_search:
+            from eqspec.report.explain_search import explain_search
+
             console.print(explain_search(outcome.results, outcome.tasks))
 
     def certificates(self, folder: Path, sizes: Sequence[int], seconds: float, missing: Mapping[str, str]) -> None:

@@ -39,8 +39,10 @@ def build() -> str:
     All files of the package count, the core among them, because a verdict also depends on how networks, specs and
     claims reach the core.
     """
-    digest = hashlib.sha256()
-    for name, path in sorted((_files(Path(__file__).parents[1]) | {"_core": str(core.FILE)}).items()):
+    digest, files = hashlib.sha256(), _files(Path(__file__).parents[1])
+    if str(core.FILE) not in files.values():
+        files["_core"] = str(core.FILE)
+    for name, path in sorted(files.items()):
         with FileIO(path) as file:
             digest.update(f"{name}\0{hashlib.sha256(file.readall()).hexdigest()}\0".encode())
     python = ".".join(map(str, sys.version_info[:3]))

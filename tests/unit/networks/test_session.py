@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from eqspec.networks import read_network
+from eqspec.networks import session as session_of_files
+from eqspec.networks.network import Network
 from eqspec.networks.session import CannotRunError, Session, may_end_the_process
 from unit.networks.exported import FLOAT, several, value
 from unit.networks.models import node, save
@@ -71,3 +73,25 @@ def test_nodes_inside_of_others(place: str) -> None:
     graph = helper.make_graph(nodes, "graph", [value("c", FLOAT, (1,))], [value("y", FLOAT, (0,))])
     model = helper.make_model(graph, functions=functions)
     assert may_end_the_process(model.SerializeToString()) == "a Unique along an axis"
+
+
+@pytest.mark.parametrize("softmax", [False, True], ids=["as it stands", "a softmax passed over"])
+def test_a_second_session_makes_the_file_ready_only_where_it_must(
+    softmax: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [node("Relu", ["x"], "s"), node("Softmax", ["s"], "y", axis=1)]
+    nodes = nodes if softmax else [node("Relu", ["x"], "y")]
+    model = several(nodes, {}, [value("x", FLOAT, (1, 2))], [value("y", FLOAT, (1, 2))])
+    network = read_network(save(tmp_path, model))
+    made, right = list[str](), session_of_files._runnable
+
+    def counted(network: Network, given: str | bytes) -> Any:
+        made.append(network.source)
+        return right(network, given)
+
+    monkeypatch.setattr(session_of_files, "_runnable", counted)
+    first = Session(network)
+    second = Session(network, rewritten=True, like=first)
+    point = np.array([2.0, -1.0])
+    assert first.run(point).tolist() == second.run(point).tolist() == [2.0, 0.0]
+    assert len(made) == (2 if softmax else 1)
