@@ -6,6 +6,7 @@ Against onnxruntime, also where a function has no value on the side that is not 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import eqspec
 from eqspec.networks import Network, read_network
 from unit.networks.models import model, node, run_onnxruntime, save
 
-CONSTANTS = {
+CONSTANTS: dict[str, Any] = {
     "zero": np.float32(0), "one": np.float32(1), "tenth": np.float32(0.1), "low": np.float32(-2.5),
     "half": np.float32(0.5), "last": np.array([-1]), "rows": np.array([[0, 0, 2]]),
     "table": np.array([-1.0, 0.0, 0.5, 0.5, 2.0], np.float32),
@@ -114,14 +115,14 @@ def test_where_it_is_chosen_it_still_has_none(tmp_path: Path) -> None:
 
 def test_a_region_with_both_sides_is_proved(tmp_path: Path) -> None:
     """Where(x > .1, log x, -2.5) beside 1.01 times that, across 0."""
-    paths = []
+    paths = list[str]()
     for factor in (1.0, 1.01):
         (tmp_path / str(factor)).mkdir()
         nodes = [node("Greater", ["x", "tenth"], "c"), *CASES["a logarithm, else a number"][1:2]]
         nodes += [node("Where", ["c", "l", "low"], "w"), node("Mul", ["w", "f"], "y")]
-        constants = {n: CONSTANTS[n] for n in ("tenth", "low")} | {"f": np.float32(factor)}
+        constants: dict[str, Any] = {n: CONSTANTS[n] for n in ("tenth", "low")} | {"f": np.float32(factor)}
         paths.append(save(tmp_path / str(factor), model(nodes, constants, (1, 1))))
-    proved = eqspec.verify(*paths, [-1.0], [1.0], eqspec.Epsilon("0.1"), scores="logits")
+    proved = eqspec.verify(paths[0], paths[1], [-1.0], [1.0], eqspec.Epsilon("0.1"), scores="logits")
     assert proved.verdict == "equivalent"
-    refuted = eqspec.verify(*paths, [-1.0], [1.0], eqspec.Epsilon("0.02"), scores="logits")
+    refuted = eqspec.verify(paths[0], paths[1], [-1.0], [1.0], eqspec.Epsilon("0.02"), scores="logits")
     assert refuted.verdict == "different"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -27,8 +28,8 @@ def pooled(scale: float, after: float) -> onnx.ModelProto:
     """The mean of four levels, of which every fourth lies in the middle between two where both scales are one."""
     nodes = [*between("x", "q", "s"), node("AveragePool", ["q"], "m", kernel_shape=[2, 2], strides=[2, 2])]
     nodes += [*between("m", "r", "t"), node("Reshape", ["r", "flat"], "f"), node("MatMul", ["f", "w"], "y")]
-    constants = {"s": np.float32(scale), "t": np.float32(after), "zero": np.int8(0), "flat": np.array([1, 4])}
-    return model(nodes, {**constants, "w": weights(4, 2)}, (1, 1, 4, 4))
+    constants: dict[str, Any] = {"s": np.float32(scale), "t": np.float32(after), "zero": np.int8(0)}
+    return model(nodes, {**constants, "flat": np.array([1, 4]), "w": weights(4, 2)}, (1, 1, 4, 4))
 
 
 @pytest.mark.parametrize(
@@ -46,5 +47,5 @@ def test_a_mean_of_levels(scale: float, after: float, said: bool, tmp_path: Path
 def test_a_smooth_network_may_be_off_by_rounding(tmp_path: Path) -> None:
     """Sin of numbers in the thousands loses digits in float32, and has no levels."""
     nodes = [node("MatMul", ["x", "w"], "h"), node("Mul", ["h", "many"], "k"), node("Sin", ["k"], "y")]
-    proto = model(nodes, {"w": weights(3, 4), "many": np.float32(3000)}, (1, 3))
+    proto = model(nodes, {"w": weights(3, 4), "many": np.array(3000, np.float32)}, (1, 3))
     assert not any(OTHER_LEVELS in note for note in read_network(save(tmp_path, proto)).notes)

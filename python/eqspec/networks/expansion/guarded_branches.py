@@ -226,7 +226,7 @@ class _Guards:
         self._pieces.nodes.append(node)
 
 
-_ONES = {
+_ONES: dict[int, bytes] = {
     TensorProto.FLOAT: np.float32(1).tobytes(),
     TensorProto.DOUBLE: np.float64(1).tobytes(),
     TensorProto.FLOAT16: np.float16(1).tobytes(),
