@@ -75,10 +75,12 @@ def pairs(folder: Path, chosen: Sequence[str]) -> Iterator[Pair]:
     """Those whose names begin so; files are made in this folder."""
     for name, files in PUBLIC.items() if GRAPHS.is_dir() else ():
         if name.startswith(tuple(chosen)):
-            yield _pair(name, *(onnx.load(GRAPHS / file) for file in files), folder)
+            one, other = (onnx.load(GRAPHS / file) for file in files)
+            yield _pair(name, one, other, folder)
     for number, (name, (widths, function)) in enumerate(MADE.items()):
         if name.startswith(tuple(chosen)):
-            yield _pair(name, *_quantised(name, _dense(widths, function, number), folder), folder)
+            one = _dense(widths, function, number)
+            yield _pair(name, one, _quantised(name, one, folder), folder)
 
 
 def _pair(name: str, one: onnx.ModelProto, other: onnx.ModelProto, folder: Path) -> Pair:
@@ -134,24 +136,24 @@ def _dense(widths: Sequence[int], function: str, seed: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-def _quantised(name: str, model: onnx.ModelProto, folder: Path) -> tuple[onnx.ModelProto, onnx.ModelProto]:
-    """The model and what `quantize_static` makes of it."""
+def _quantised(name: str, model: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
+    """What `quantize_static` makes of a model."""
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static
 
     given = np.random.default_rng(9).normal(size=(500, 1, model.graph.input[0].type.tensor_type.shape.dim[1].dim_value))
 
-    class Samples(CalibrationDataReader):
+    class Samples(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:
             self._left = iter(given.astype(np.float32))
 
-        def get_next(self) -> dict[str, Array] | None:  # type: ignore[override]
+        def get_next(self) -> dict[str, Array] | None:
             one = next(self._left, None)
             return None if one is None else {"x": one}
 
     source, made = folder / f"{name}_source.onnx", folder / f"{name}_quantised.onnx"
     onnx.save(model, source)
     quantize_static(source, made, Samples(), quant_format=QuantFormat.QDQ)
-    return model, onnx.load(made)
+    return onnx.load(made)
 
 
 def replayed(network: Network, lower: Array, upper: Array) -> int:
