@@ -73,6 +73,47 @@ Proof. intros H. apply andb_prop in H. apply H. Qed.
 Lemma smooth_near s w : sound (Smooth s) = true -> Rabs (gR s w - fR (follower s) w) <= IZR (astray s).
 Proof. intros H. apply andb_prop in H. destruct H as [S F]. exact (follows_ok s S F w). Qed.
 
+(** Layers have few functions, and to show how far a smooth one may be from its follower takes long: of each it is done once. *)
+Fixpoint same_kinks (ks ls : kinks) : bool :=
+  match ks, ls with
+  | [], [] => true
+  | (b, s) :: ks', (b', s') :: ls' => ((b =? b')%Z && (s =? s')%Z && same_kinks ks' ls')%bool
+  | _, _ => false
+  end.
+Definition same_smooth (s t : smooth) : bool :=
+  ((Zpos (rise s) =? Zpos (rise t)) && (Zpos (stretch s) =? Zpos (stretch t)) && (foot s =? foot t) && (astray s =? astray t)
+   && (base (follower s) =? base (follower t)) && (shift (follower s) =? shift (follower t)))%Z%bool
+  && same_kinks (kinks_of (follower s)) (kinks_of (follower t)).
+Fixpoint all_sound (shown : list smooth) (cs : list curve) : bool :=
+  match cs with
+  | [] => true
+  | Smooth s :: cs' =>
+      if existsb (same_smooth s) shown then all_sound shown cs' else (sound (Smooth s) && all_sound (s :: shown) cs')%bool
+  | c :: cs' => (sound c && all_sound shown cs')%bool
+  end.
+Lemma same_kinks_ok ks : forall ls, same_kinks ks ls = true -> ks = ls.
+Proof.
+  induction ks as [| [b s] ks IH]; intros [| [b' s'] ls] H; try discriminate; [reflexivity |].
+  cbn [same_kinks] in H. apply andb_prop in H. destruct H as [H E]. apply andb_prop in H. destruct H as [B S].
+  apply Z.eqb_eq in B, S. rewrite B, S, (IH _ E). reflexivity.
+Qed.
+Lemma same_smooth_ok s t : same_smooth s t = true -> s = t.
+Proof.
+  unfold same_smooth. rewrite !andb_true_iff, !Z.eqb_eq. destruct s as [a b c [d e f] g], t as [a' b' c' [d' e' f'] g'].
+  cbn [rise stretch foot follower astray base shift kinks_of]. intros ((((((A & B) & C) & G) & D) & E) & F).
+  injection A as ->. injection B as ->. rewrite C, G, D, E, (same_kinks_ok _ _ F). reflexivity.
+Qed.
+Lemma all_sound_ok cs : forall shown, Forall (fun s => sound (Smooth s) = true) shown -> all_sound shown cs = true ->
+  Forall (fun c => sound c = true) cs.
+Proof.
+  induction cs as [| c cs IH]; intros shown HS H; [constructor |]. destruct c as [f | g | s]; cbn [all_sound] in H.
+  1, 2: apply andb_prop in H; destruct H; constructor; eauto.
+  destruct (existsb (same_smooth s) shown) eqn:E.
+  - constructor; [| eauto]. apply existsb_exists in E. destruct E as (t & I & E). apply same_smooth_ok in E. subst t.
+    rewrite Forall_forall in HS. exact (HS s I).
+  - apply andb_prop in H. destruct H. constructor; [assumption |]. eapply IH; [| eassumption]. constructor; assumption.
+Qed.
+
 (** * Whether all levels of an interval fit
 
     Twice an argument is compared with numbers that are twice those at which the rounding passes an end of the type. *)

@@ -292,19 +292,22 @@ Qed.
 
 (** * Well-formed: no row is longer than what it reads, functions have their kinks in order. *)
 Definition width (inputs : nat) (n : net) : nat := match n with [] => inputs | l :: _ => length (neurons l) end.
-Definition fits (m : nat) (k : neuron) : bool :=
-  ((length (row First k) <=? m)%nat && (length (row Second k) <=? m)%nat && sound (function k) && sound (curve_of Second k))%bool.
+Definition fits (m : nat) (k : neuron) : bool := ((length (row First k) <=? m)%nat && (length (row Second k) <=? m)%nat)%bool.
+Definition curves (ks : list neuron) : list curve :=
+  flat_map (fun k => function k :: match other k with None => [] | Some c => [c] end) ks.
 Fixpoint well_formed (inputs : nat) (n : net) : bool :=
   match n with
   | [] => true
-  | l :: n' => (forallb (fits (width inputs n')) (neurons l) && well_formed inputs n')%bool
+  | l :: n' => (forallb (fits (width inputs n')) (neurons l) && all_sound [] (curves (neurons l)) && well_formed inputs n')%bool
   end.
 Definition ordered (l : layer) : Prop := Forall (fun k => sound (function k) = true /\ sound (curve_of Second k) = true) (neurons l).
 Lemma well_formed_ordered inputs n : well_formed inputs n = true -> Forall ordered n.
 Proof.
   induction n as [| l n IH]; intros W; constructor; simpl in W; apply andb_prop in W; destruct W as [A B]; auto.
-  apply Forall_forall. intros k K. rewrite forallb_forall in A. specialize (A k K).
-  unfold fits in A. apply andb_prop in A. destruct A as [A A2]. apply andb_prop in A. tauto.
+  apply Forall_forall. intros k K. apply andb_prop in A. destruct A as [_ A]. apply all_sound_ok in A; [| constructor].
+  rewrite Forall_forall in A. assert (S : forall c, In c (function k :: match other k with None => [] | Some c => [c] end) -> sound c = true)
+    by (intros c C; apply A, in_flat_map; exists k; auto).
+  split; [apply S; left; reflexivity |]. unfold curve_of. destruct (other k) as [c |]; apply S; [right |]; left; reflexivity.
 Qed.
 Lemma result_length u s n a v : computes u s n a v -> length (result u s n a v) = width (length v) n.
 Proof.

@@ -1044,6 +1044,50 @@ let sound c =
      | Smooth s -> follows s
      | _ -> true)
 
+(** val same_kinks : kinks -> kinks -> bool **)
+
+let rec same_kinks ks ls =
+  match ks with
+  | [] -> (match ls with
+           | [] -> true
+           | _ :: _ -> false)
+  | p :: ks' ->
+    let (b, s) = p in
+    (match ls with
+     | [] -> false
+     | p0 :: ls' ->
+       let (b', s') = p0 in
+       (&&) ((&&) (Big_int_Z.eq_big_int b b') (Big_int_Z.eq_big_int s s'))
+         (same_kinks ks' ls'))
+
+(** val same_smooth : smooth -> smooth -> bool **)
+
+let same_smooth s t =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&) (Big_int_Z.eq_big_int s.rise t.rise)
+              (Big_int_Z.eq_big_int s.stretch t.stretch))
+            (Big_int_Z.eq_big_int s.foot t.foot))
+          (Big_int_Z.eq_big_int s.astray t.astray))
+        (Big_int_Z.eq_big_int s.follower.base t.follower.base))
+      (Big_int_Z.eq_big_int s.follower.shift t.follower.shift))
+    (same_kinks s.follower.kinks_of t.follower.kinks_of)
+
+(** val all_sound : smooth list -> curve list -> bool **)
+
+let rec all_sound shown = function
+| [] -> true
+| c :: cs' ->
+  (match c with
+   | Smooth s ->
+     if existsb (same_smooth s) shown
+     then all_sound shown cs'
+     else (&&) (sound (Smooth s)) (all_sound (s :: shown) cs')
+   | _ -> (&&) (sound c) (all_sound shown cs'))
+
 (** val highest_kept : grid -> Big_int_Z.big_int * bool **)
 
 let highest_kept g =
@@ -1337,18 +1381,24 @@ let width inputs = function
 (** val fits : nat -> neuron -> bool **)
 
 let fits m k =
-  (&&)
-    ((&&)
-      ((&&) (Nat.leb (length (row First k)) m)
-        (Nat.leb (length (row Second k)) m)) (sound k.function0))
-    (sound (curve_of Second k))
+  (&&) (Nat.leb (length (row First k)) m) (Nat.leb (length (row Second k)) m)
+
+(** val curves : neuron list -> curve list **)
+
+let curves ks =
+  flat_map (fun k ->
+    k.function0 :: (match k.other with
+                    | Some c -> c :: []
+                    | None -> [])) ks
 
 (** val well_formed : nat -> net -> bool **)
 
 let rec well_formed inputs = function
 | [] -> true
 | l :: n' ->
-  (&&) (forallb (fits (width inputs n')) l.neurons) (well_formed inputs n')
+  (&&)
+    ((&&) (forallb (fits (width inputs n')) l.neurons)
+      (all_sound [] (curves l.neurons))) (well_formed inputs n')
 
 type bounds = { lx : Big_int_Z.big_int; ux : Big_int_Z.big_int;
                 ly : Big_int_Z.big_int; uy : Big_int_Z.big_int;

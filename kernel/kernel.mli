@@ -282,6 +282,12 @@ val close : curve -> fn
 
 val sound : curve -> bool
 
+val same_kinks : kinks -> kinks -> bool
+
+val same_smooth : smooth -> smooth -> bool
+
+val all_sound : smooth list -> curve list -> bool
+
 val highest_kept : grid -> Big_int_Z.big_int * bool
 
 val lowest_kept : grid -> Big_int_Z.big_int * bool
@@ -373,6 +379,8 @@ type net = layer list
 val width : nat -> net -> nat
 
 val fits : nat -> neuron -> bool
+
+val curves : neuron list -> curve list
 
 val well_formed : nat -> net -> bool
 

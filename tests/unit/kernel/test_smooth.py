@@ -115,6 +115,23 @@ def test_a_function_that_does_not_follow_it_proves_nothing(function: Logistic, t
 
 
 @needs_kernel
+@pytest.mark.parametrize(
+    ("at", "factor", "more"), [(1, 2, 0), (2, 2, 0), (3, 1, 1), (4, 0, 0), (6, 1, 1), (8, 2, 0), (9, 1, 1)]
+)
+def test_a_function_is_not_shown_by_another_one_of_its_layer(at: int, factor: int, more: int) -> None:
+    """What follows one of them is compared once for both where they are the same, so not where a word differs."""
+    function = SMOOTH[0]
+    words = function.text.split()
+    words[at] = str(factor * int(words[at]) + more * 20 * int(words[4]))
+    liar = Logistic(function.rise, function.stretch, function.foot, " ".join(words))
+    for second in (function, liar):
+        layer = tuple(Neuron((one, one), (0, 0), ((1,), (1,))) for one in (function, function, second))
+        pair = Pair(1, ((1, layer),))
+        claim = "inequality 3 0 0 0 3 0 0 0 1 1 0"  # 0 is at most 1
+        assert decided(pair, (Fraction(0), Fraction(1)), claim, ["P 0"]) == (second is function)
+
+
+@needs_kernel
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=range(len(FUNCTIONS)))
 def test_differences_are_those_of_slopes_on_the_interval(function: Logistic, sign: int, tmp_path: Path) -> None:
