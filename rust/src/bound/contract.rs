@@ -306,7 +306,7 @@ impl<'a> Contractor<'a> {
     }
 
     /// The target first, then both bounds of everything whose sign or value is not settled.
-    fn functionals(&self, bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
+    pub(super) fn functionals(&self, bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
         let hidden = bounds.layers.len() - 1;
         // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more

@@ -7,8 +7,7 @@
 //! [0, 1] blends two neighbours; a blend of valid lines is valid. It is the free slope of alpha-CROWN (Xu et al., ICLR
 //! 2021), there for ReLU and in auto_LiRPA for functions that are bent like sigmoids.
 //!
-//! D lies between min(m d, M d) and max(m d, M d), where [m, M] are all slopes of f on both ranges, and so between the
-//! chords of these, as in [`crate::domain::strip`], which also says when h(x) - h(y) is known better. Where one of the
+//! D has lines of its own ([`super::difference_lines`]). Where one of the
 //! networks has a constant there, s is folded into the coefficients of X and Y, since D = X - Y.
 //!
 //! # Rounding
@@ -20,11 +19,11 @@
 //!
 //! Lines are kept in f64 alone; coefficients in singles are widened where they meet them.
 
+use super::difference_lines::difference;
 use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Bounds;
-use crate::domain::strip::Rise;
 use crate::network::Curves;
 use crate::numeric::real::Real;
 use crate::numeric::round::max_propagating_nan;
@@ -92,25 +91,46 @@ pub struct Lines {
     pub behind: [Vec<f64>; 3],
     /// One more than the largest slope, times the largest absolute value before or behind the functions.
     pub size: f64,
+    /// The bits of the bounds of x, y and d that the lines of each neuron were made from, with the functions of one step of one
+    /// pair; none where there are no lines yet.
+    made_from: Vec<Option<[u64; 6]>>,
 }
 
 impl Lines {
     /// Sets the lines from the bounds of a step.
     pub fn set(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
-        self.neurons.clear();
-        self.behind.iter_mut().for_each(Vec::clear);
+        self.set_each(|i| curves.map(|c| c.of(i)), bounds);
+    }
+
+    /// Forgets what the lines were made from, as those of another step or pair.
+    pub(super) fn forget(&mut self) {
+        self.made_from.clear();
+    }
+
+    /// The same from the functions of each neuron.
+    pub(super) fn set_each<'c>(&mut self, curves: impl Fn(usize) -> [&'c Curve; 2], bounds: &LayerBounds) {
+        let m = bounds.x.lower.len();
+        if self.made_from.len() != m {
+            self.made_from = vec![None; m];
+            self.neurons.resize(m, Neuron::default());
+            self.behind.iter_mut().for_each(|list| list.resize(m, 0.0));
+        }
         let (mut steep, mut largest) = (0.0f64, 0.0f64);
         let ends = |b: &Bounds, i: usize| (b.lower[i], b.upper[i]);
         let size = |(l, u): (f64, f64)| max_propagating_nan(l.abs(), u.abs());
-        for i in 0..bounds.x.lower.len() {
+        for i in 0..m {
             let (x, y, d) = (ends(&bounds.x, i), ends(&bounds.y, i), ends(&bounds.d, i));
-            let both = curves.map(|c| c.of(i));
-            let neuron = Neuron::of(both, x, y, d);
-            let (after_x, after_y) = (size(both[0].range(x.0, x.1)), size(both[1].range(y.0, y.1)));
-            let after_d = 2.0 * max_propagating_nan(after_x, after_y);
-            for (list, value) in self.behind.iter_mut().zip([after_x, after_y, after_d]) {
-                list.push(value);
+            let key = Some([x.0, x.1, y.0, y.1, d.0, d.1].map(f64::to_bits));
+            // Of one box many violations are bounded, and functions take long: what is there already is not made again.
+            if self.made_from[i] != key {
+                let both = curves(i);
+                let (after_x, after_y) = (size(both[0].range(x.0, x.1)), size(both[1].range(y.0, y.1)));
+                let after = [after_x, after_y, 2.0 * max_propagating_nan(after_x, after_y)];
+                self.behind.iter_mut().zip(after).for_each(|(list, value)| list[i] = value);
+                self.neurons[i] = Neuron::of(both, [x, y, d]);
+                self.made_from[i] = key;
             }
+            let (neuron, after_d) = (&self.neurons[i], self.behind[2][i]);
             for value in [size(x), size(y), size(d), after_d] {
                 largest = max_propagating_nan(largest, value);
             }
@@ -122,18 +142,25 @@ impl Lines {
             for slope in slopes.chain([neuron.low.0.abs(), neuron.high.0.abs()]) {
                 steep = max_propagating_nan(steep, slope);
             }
-            self.neurons.push(neuron);
         }
         self.size = (1.0 + steep) * largest * (1.0 + 4.0 * f64::EPSILON);
     }
 }
 
 impl Neuron {
-    fn of(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> Self {
+    /// The lines of one neuron with these functions, on these ranges of x, y and d.
+    #[must_use]
+    pub fn of(curves: [&Curve; 2], [x, y, d]: [(f64, f64); 3]) -> Self {
         let same = d == (0.0, 0.0) && curves[0] == curves[1];
         let fold = !same && (x.0 == x.1 || y.0 == y.1);
         let (low, high) = if fold || same { ((0.0, 0.0), (0.0, 0.0)) } else { difference(curves, x, y, d) };
         Self { sides: [sides(curves[0], x), sides(curves[1], y)], low, high, fold }
+    }
+
+    /// Slope and intercept of the line below D, and of the one above it.
+    #[must_use]
+    pub fn of_difference(&self) -> [(f64, f64); 2] {
+        [self.low, self.high]
     }
 
     /// How far apart the lines of X, of Y and of D are at most: what relaxing them may cost for one unit of a
@@ -185,28 +212,6 @@ fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
         }
     }
     made
-}
-
-/// The lines below and above the difference, each a slope and an intercept.
-fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
-    let rise = Rise::of(curves, (x, y));
-    let (m, most) = rise.slopes;
-    if !(m.is_finite() && most.is_finite()) {
-        let (of_x, of_y) = (curves[0].range(x.0, x.1), curves[1].range(y.0, y.1));
-        let (low, high) = ((of_x.0 - of_y.1).next_down(), (of_x.1 - of_y.0).next_up());
-        return ((0.0, low), (0.0, high));
-    }
-    let (falling, rising) = if d.0 >= 0.0 {
-        (m, most)
-    } else if d.1 <= 0.0 {
-        (most, m)
-    } else {
-        let share = d.1 / (d.1 - d.0);
-        (most - (most - m) * share, m + (most - m) * share)
-    };
-    let low = rise.strip_around(curves, falling, (x, y, d)).0;
-    let high = rise.strip_around(curves, rising, (x, y, d)).1;
-    ((falling, low), (rising, high))
 }
 
 /// What the lines add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients

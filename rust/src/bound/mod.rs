@@ -19,7 +19,9 @@
 //! | `box_hull`, `hull_planes` | bounds of one network by the hulls of the first ReLUs over the box of the inputs | the convex barrier, active sets |
 //! | `alone_parts` | splits at the signs of neurons of one network by itself | BaBSR, filtered smart branching |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
-//! | `sign_tree`, `own_relaxations` | splits at signs within fixed bounds, many parts in one batch | BaBSR |
+//! | `sign_tree`, `own_relaxations` | splits at signs and knots within fixed bounds, many parts in one batch | BaBSR |
+//! | `difference_lines` | lines of the difference of functions other than ReLU | |
+//! | `near_violation` | contraction of the few neurons that a violation rests on | INVPROP |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a step | |
@@ -43,6 +45,7 @@ pub mod contract;
 mod contraction_budget;
 pub mod contraction_log;
 mod descent;
+mod difference_lines;
 pub mod encoding;
 pub mod functional;
 mod hull_planes;
@@ -50,6 +53,7 @@ mod improvement;
 pub mod intermediate;
 pub mod lines;
 mod live;
+mod near_violation;
 pub mod own_relaxations;
 pub mod parameters;
 mod reach;
@@ -69,4 +73,5 @@ pub use alone::{Alone, AloneBudget};
 pub use alone_parts::{PartAlone, PartResult};
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};
-pub use sign_tree::SignTreeBudget;
+pub use near_violation::{Near, NearBudget};
+pub use sign_tree::{Side, SignTreeBudget};

@@ -1,6 +1,7 @@
-//! Relaxations of single neurons that hold for one functional of a batch alone, because it assumes signs.
+//! Relaxations of single neurons that hold for one functional of a batch alone, because it assumes on which side of a number
+//! x or y of a few neurons is: 0 for ReLU, a knot of another function.
 //!
-//! A batch shares the relaxations of all neurons. Where a functional assumes signs of a few neurons, these have relaxations
+//! A batch shares the relaxations of all neurons. Where a functional assumes sides of a few neurons, these have relaxations
 //! of its own, which take the place of the shared ones while its coefficients pass, and give it back. So functionals under
 //! different assumptions go through the products of one batch.
 //!
@@ -16,9 +17,11 @@
 //!
 //! # Rounding
 //! What rounding costs depends on the largest bound of the layer. Bounds under assumed signs lie within the shared ones, and
-//! an intercept is at most as large as the bound a, or rounded outward as all chords are.
+//! an intercept is at most as large as the bound a, or rounded outward as all chords are. Lines of other functions may be steeper
+//! than the shared ones: the size of the step is raised to theirs ([`Relaxation::size`]) as long as they are in use.
 
 use super::relax::{Relaxation, chords};
+use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Phase;
 
@@ -27,7 +30,7 @@ use crate::domain::phase::Phase;
 pub(super) struct OwnRelaxation<T = f64> {
     /// The number of the functional in its batch.
     pub(super) functional: usize,
-    /// The step, one of ReLUs, and the neuron there.
+    /// The step, and the neuron there.
     pub(super) step: usize,
     pub(super) index: usize,
     /// A layer of this neuron alone.
@@ -40,6 +43,21 @@ impl OwnRelaxation {
         let mut relaxation = Relaxation::default();
         relaxation.set(own);
         keep_difference(&mut relaxation, own);
+        Self { functional, step, index, relaxation }
+    }
+
+    /// The same of a neuron with other functions.
+    pub(super) fn of_curves(
+        functional: usize,
+        (step, index): (usize, usize),
+        curves: [&Curve; 2],
+        own: &LayerBounds,
+    ) -> Self {
+        let mut relaxation = Relaxation::default();
+        relaxation.lines.set_each(|_| curves, own);
+        relaxation.size = relaxation.lines.size;
+        // The lines of the thinnest strip.
+        (relaxation.first.start, relaxation.second.start) = (vec![0.5], vec![0.5]);
         Self { functional, step, index, relaxation }
     }
 }
@@ -74,6 +92,10 @@ fn thinner(chord: (f64, f64), shift: f64, (l, u): (f64, f64)) -> (f64, f64) {
 impl<T: Copy> Relaxation<T> {
     /// Exchanges the relaxation of neuron i with that of the only neuron of another layer.
     fn exchange(&mut self, i: usize, other: &mut Self) {
+        if let [lines] = &mut other.lines.neurons[..] {
+            std::mem::swap(&mut self.lines.neurons[i], lines);
+            return;
+        }
         let sides = [(&mut self.first, &mut other.first), (&mut self.second, &mut other.second)];
         for (side, own) in sides {
             std::mem::swap(&mut side.active[i], &mut own.active[0]);

@@ -190,6 +190,7 @@ impl<T: Real> Relaxation<T> {
         copy(&mut self.high_slope, &other.high_slope);
         copy(&mut self.high, &other.high);
         self.lines.clone_from(&other.lines);
+        self.lines.forget();
         self.size = other.size;
     }
 }

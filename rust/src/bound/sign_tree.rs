@@ -1,18 +1,23 @@
-//! Splits at the signs of neurons within fixed bounds: a violation is excluded part by part, each by one backward bound.
+//! Splits at the signs and knots of neurons within fixed bounds: a violation is excluded part by part, each by one backward
+//! bound.
 //!
 //! Where inputs are many, what is loose in the bound of a violation are often the relaxations of a few differences of the
-//! last steps, which no better multipliers improve. A part assumes signs of such neurons. Only their relaxations change
+//! last steps, which no better multipliers improve. A part assumes signs of such neurons; for piecewise linear functions
+//! other than ReLU, on which side of a knot they are. Only their relaxations change
 //! ([`super::own_relaxations`]), all other bounds, and the multipliers, are those of the whole box: so a part costs one
 //! column of a pass backwards, a hundredth of a contraction, and parts are bounded in batches. Of the split neurons
 //! alone, lower slopes begin again from the bounds of the part, and links are dropped: those of the whole do not suit a sign.
 //! Each part is split where its relaxations cost most, as in BaBSR (Bunel et al., "Branch and bound for piecewise linear
 //! neural network verification", JMLR 2020), the worst parts first. Eqspec's own is the split of a difference D of two
 //! unstable neurons: what its line above costs is gone in both halves of a split at the sign of x, since D <= d where
-//! x >= 0 and D <= 0 where x <= 0; of the line below the same holds of y.
+//! x >= 0 and D <= 0 where x <= 0; of the line below the same holds of y. At a knot k where the slope of f rises from a to b,
+//! f(y) >= f(k) + b (y - k) and f(y) >= f(k) + a (y - k) near to k, so that D <= b d where x >= k and D <= a d where x <= k,
+//! and of the line below the same holds of y; where the slope falls, x and y change places.
 //!
 //! A tree that is not expected to end within its budget is given up, and leaves nothing behind.
 //!
-//! Sound because every bound is valid with any multipliers where the assumed signs hold, and both signs are looked at.
+//! Sound because every bound is valid with any multipliers where what is assumed holds, and both sides of every number are
+//! looked at, the number itself with both.
 //! What rounding costs is that of the whole box, whose bounds contain those of every part.
 
 use super::Assumption;
@@ -22,9 +27,11 @@ use super::functional::Functional;
 use super::own_relaxations::{OwnRelaxation, exchange};
 use super::parameters::Parameters;
 use super::relax::Relaxation;
+use crate::curve::Curve;
 use crate::domain::Quantity;
-use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds, PhaseConstraint};
+use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::domain::phase::{Bounds, reduce};
+use crate::numeric::round::max_propagating_nan;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -39,11 +46,26 @@ pub struct SignTreeBudget {
     pub at_once: usize,
 }
 
-/// A part of what is possible: assumed signs, a lower bound of minus the violation, and where to split.
+/// On which side of a number x or y of a neuron is assumed to be, before its function.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Side {
+    /// x or y.
+    pub quantity: Quantity,
+    /// The step, one with a function.
+    pub layer: usize,
+    /// The neuron: a row of this step.
+    pub index: usize,
+    /// The number: 0 for ReLU, a knot of another function.
+    pub place: f64,
+    /// Whether the value is assumed to be >= the number; otherwise it is assumed to be <= it.
+    pub above: bool,
+}
+
+/// A part of what is possible: assumed sides, a lower bound of minus the violation, and where to split.
 struct Part {
     lower: f64,
-    signs: Vec<PhaseConstraint>,
-    split: PhaseConstraint,
+    signs: Vec<Side>,
+    split: Side,
 }
 
 /// What all parts of a tree share.
@@ -84,7 +106,7 @@ impl Contractor<'_> {
         bounds: &IntermediateBounds,
         assumption: &Assumption,
         multipliers: &Parameters,
-        parts: &[Vec<PhaseConstraint>],
+        parts: &[Vec<Side>],
     ) -> Vec<f64> {
         let mut tree = self.tree(bounds, assumption, multipliers, parts.len());
         let found = self.bound_parts(&mut tree, parts);
@@ -141,9 +163,9 @@ impl Contractor<'_> {
             // Of few parts some are much worse than others, and are split first.
             let most = (tree.targets.len() / 2).min(1 + open.len() / 4);
             for part in std::iter::from_fn(|| open.pop()).take(most) {
-                for positive in [false, true] {
+                for side in [false, true] {
                     let mut signs = part.signs.clone();
-                    signs.push(PhaseConstraint { positive, ..part.split });
+                    signs.push(Side { above: side, ..part.split });
                     asked.push(signs);
                     above.push(part.lower);
                 }
@@ -152,45 +174,67 @@ impl Contractor<'_> {
     }
 
     /// For each part a lower bound of minus the violation where its signs hold, and the split that promises most there.
-    fn bound_parts(
-        &mut self,
-        tree: &mut Tree<'_>,
-        parts: &[Vec<PhaseConstraint>],
-    ) -> Vec<(f64, Option<PhaseConstraint>)> {
+    fn bound_parts(&mut self, tree: &mut Tree<'_>, parts: &[Vec<Side>]) -> Vec<(f64, Option<Side>)> {
         let mut own = Vec::new();
         for (f, signs) in parts.iter().enumerate() {
             for (k, sign) in signs.iter().enumerate() {
                 let at = (sign.layer, sign.index);
                 if signs[..k].iter().all(|earlier| (earlier.layer, earlier.index) != at) {
-                    own.push(OwnRelaxation::of(f, at, &with_signs(tree.bounds, at, signs)));
+                    let known = with_sides(tree.bounds, at, signs);
+                    own.push(match self.pair.curves(at.0) {
+                        Some(curves) => OwnRelaxation::of_curves(f, at, curves.map(|c| c.of(at.1)), &known),
+                        None => OwnRelaxation::of(f, at, &known),
+                    });
                 }
             }
         }
         let kept: Vec<[f64; 3]> = own.iter().map(|o| tree.begin_again(o, None)).collect();
+        // What rounding costs follows from the largest of all lines of a step.
+        let sizes: Vec<f64> = self.backward.relaxed.relaxations.iter().map(|r| r.size).collect();
+        for o in &own {
+            let size = &mut self.backward.relaxed.relaxations[o.step].size;
+            *size = max_propagating_nan(*size, o.relaxation.size);
+        }
         self.backward.relaxed.own = own;
         let targets = &tree.targets[..parts.len()];
         let lower = self.backward.evaluate(targets, tree.assumption, &tree.multipliers).to_vec();
         let found = lower.into_iter().enumerate();
-        let found = found.map(|(f, lower)| (lower, self.costliest_sign(f))).collect();
+        let found = found.map(|(f, lower)| (lower, self.costliest(f, tree.bounds, &parts[f]))).collect();
+        for (relaxation, size) in self.backward.relaxed.relaxations.iter_mut().zip(sizes) {
+            relaxation.size = size;
+        }
         for (o, kept) in self.backward.relaxed.own.iter().zip(kept) {
             tree.begin_again(o, Some(kept));
         }
         found
     }
 
-    /// The sign that costs a functional most, as last evaluated; none if no relaxation of a difference costs anything.
-    fn costliest_sign(&mut self, f: usize) -> Option<PhaseConstraint> {
+    /// The split that promises a functional with these sides most, as last evaluated; none if no relaxation of a difference
+    /// that a split changes costs anything.
+    fn costliest(&mut self, f: usize, bounds: &IntermediateBounds, sides: &[Side]) -> Option<Side> {
+        let pair = self.pair;
         self.backward.with_own(f, |backward| {
             let mut most = (0.0, None);
             for (layer, (behind, r)) in backward.behind_relu.iter().zip(&backward.relaxed.relaxations).enumerate() {
                 let u = r.keep.len();
-                if !r.lines.neurons.is_empty() || behind.is_empty() {
+                if behind.is_empty() {
                     continue;
                 }
-                for index in 0..u {
-                    let (quantity, cost) = cost(behind.difference[f * u + index], r, index);
-                    if cost > most.0 {
-                        most = (cost, Some(PhaseConstraint { quantity, layer, index, positive: true }));
+                for (index, &s) in behind.difference[f * u..(f + 1) * u].iter().enumerate() {
+                    let Some(curves) = pair.curves(layer) else {
+                        let (quantity, cost) = cost(s, r, index);
+                        if cost > most.0 {
+                            most = (cost, Some(Side { quantity, layer, index, place: 0.0, above: true }));
+                        }
+                        continue;
+                    };
+                    let [low, high] = r.lines.neurons[index].of_difference();
+                    let cost = if s < 0.0 { -s * high.1 } else { -s * low.1 };
+                    if cost > most.0
+                        && let known = with_sides(bounds, (layer, index), sides)
+                        && let Some((quantity, place)) = knot(s, curves.map(|c| c.of(index)), &known)
+                    {
+                        most = (cost, Some(Side { quantity, layer, index, place, above: true }));
                     }
                 }
             }
@@ -235,15 +279,29 @@ fn cost(s: f64, r: &Relaxation, i: usize) -> (Quantity, f64) {
     }
 }
 
-/// The bounds of one neuron where those of some signs hold that are about it.
-fn with_signs(bounds: &IntermediateBounds, (layer, index): (usize, usize), signs: &[PhaseConstraint]) -> LayerBounds {
+/// A knot inside of the range of x or y at which a split ends what the relaxation of a difference with coefficient s costs,
+/// and which of both it splits.
+fn knot(s: f64, [f, g]: [&Curve; 2], known: &LayerBounds) -> Option<(Quantity, f64)> {
+    let of_x = f.middle_knot(known.x.lower[0], known.x.upper[0]).map(|k| (Quantity::First, k));
+    let of_y = g.middle_knot(known.y.lower[0], known.y.upper[0]).map(|k| (Quantity::Second, k));
+    let (_, k) = of_x.or(of_y)?;
+    let convex = f.slope_left(k).value < f.slope_right(k).value;
+    if (s < 0.0) == convex { of_x.or(of_y) } else { of_y.or(of_x) }
+}
+
+/// The bounds of one neuron where those of some sides hold that are about it; those of the whole where nothing is left.
+fn with_sides(bounds: &IntermediateBounds, (layer, index): (usize, usize), sides: &[Side]) -> LayerBounds {
     let known = &bounds.layers[layer];
     let one = |b: &Bounds| Bounds { lower: vec![b.lower[index]], upper: vec![b.upper[index]] };
-    let mut own = LayerBounds { x: one(&known.x), y: one(&known.y), d: one(&known.d) };
-    for sign in signs.iter().filter(|sign| (sign.layer, sign.index) == (layer, index)) {
-        let of = own.of_mut(sign.quantity);
-        let end = if sign.positive { &mut of.lower[0] } else { &mut of.upper[0] };
-        *end = if sign.positive { end.max(0.0) } else { end.min(0.0) };
+    let whole = LayerBounds { x: one(&known.x), y: one(&known.y), d: one(&known.d) };
+    let mut own = whole.clone();
+    for side in sides.iter().filter(|side| (side.layer, side.index) == (layer, index)) {
+        let of = own.of_mut(side.quantity);
+        let end = if side.above { &mut of.lower[0] } else { &mut of.upper[0] };
+        *end = if side.above { end.max(side.place) } else { end.min(side.place) };
+        if of.lower[0] > of.upper[0] {
+            return whole;
+        }
         reduce(&mut own.x, &mut own.y, &mut own.d);
     }
     own

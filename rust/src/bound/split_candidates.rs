@@ -78,6 +78,10 @@ impl SplitCandidates {
     #[must_use]
     pub(super) fn of(behind_relu: &[Coefficients], relaxations: &[Relaxation], bounds: &IntermediateBounds) -> Self {
         let mut all = Self::all(behind_relu, relaxations, bounds);
+        // Functions other than ReLU are relaxed where a sign is known, too, which a split at signs does not change.
+        for list in [&mut all.signs, &mut all.differences] {
+            list.retain(|n| bounds.layers[n.layer].of(n.quantity).unstable(n.index));
+        }
         all.signs.truncate(KEPT.0);
         all.differences.truncate(KEPT.1);
         all
@@ -92,10 +96,10 @@ impl SplitCandidates {
             for (index, neuron) in r.lines.neurons.iter().enumerate() {
                 let gaps = neuron.gaps(known, index);
                 for (quantity, gap) in [Quantity::First, Quantity::Second, Quantity::Difference].into_iter().zip(gaps) {
-                    let (coefficient, b) = (behind.of(quantity)[index].abs(), known.of(quantity));
+                    let cost = behind.of(quantity)[index].abs() * gap;
                     let list = if quantity == Quantity::Difference { &mut differences } else { &mut signs };
-                    if b.unstable(index) && coefficient * gap > 0.0 {
-                        list.push(Neuron { quantity, layer, index, cost: coefficient * gap });
+                    if cost > 0.0 {
+                        list.push(Neuron { quantity, layer, index, cost });
                     }
                 }
             }

@@ -238,6 +238,21 @@ impl Curve {
         }
     }
 
+    /// The knot of a piecewise linear function inside of (l, u) that is nearest to the middle; none of other functions.
+    #[must_use]
+    pub fn middle_knot(&self, l: f64, u: f64) -> Option<f64> {
+        let Self::Pieces(pieces) = self else { return None };
+        let off = |knot: f64| (knot - (0.5 * l + 0.5 * u)).abs();
+        pieces.knots().iter().copied().filter(|&k| l < k && k < u).min_by(|a, b| off(*a).total_cmp(&off(*b)))
+    }
+
+    /// Whether it is continuous and a line between few knots.
+    #[must_use]
+    #[inline]
+    pub fn is_piecewise_linear(&self) -> bool {
+        matches!(self, Self::Pieces(_))
+    }
+
     /// Bounds of f(x) - f(y) wherever x - y lies in [l, u], for functions that go up in steps; None for others.
     #[must_use]
     #[inline]

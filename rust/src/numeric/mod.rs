@@ -7,6 +7,7 @@
 //! a comparison that is false for NaN. Only the search for multipliers may run in singles ([`real`]).
 
 pub mod arctangent;
+pub mod eigenvalue;
 pub mod erf;
 pub mod exp;
 mod interleaving;

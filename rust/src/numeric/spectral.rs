@@ -1,16 +1,17 @@
 //! Upper bounds of the spectral norm of a matrix, by products with itself.
 //!
-//! The largest singular value of A is at most any norm of A that is one of linear maps, and its square is that of A^T A.
-//! Squaring a few times brings the Frobenius norm, which is between that value and sqrt(rank) times it, within a few per
+//! The square of the largest singular value of A is the largest eigenvalue of A^T A, which a factorisation bounds
+//! ([`super::eigenvalue`]). Where that does not succeed it is bounded by powers: squaring a few times brings the Frobenius norm, which is between that value and sqrt(rank) times it, within a few per
 //! cent (Gram iteration: Delattre, Barthélemy, Araujo, Allauzen, "Efficient bound of Lipschitz constant for
 //! convolutional layers by Gram iteration", ICML 2023).
 //!
 //! # Rounding
 //! Every product is computed in floats, and what its entries are off by is added to the bound: an entry of A^T A with n
-//! terms is off by at most gamma(n) times the product of the lengths of two columns, so that the whole is off by at most
-//! gamma(n) |A|_F^2 in the Frobenius norm. Matrices are scaled by powers of two, which is exact but for underflow; the
+//! terms is off by at most gamma(n) times the product of the lengths of two columns, so that the whole, or its lower triangle
+//! taken for both, is off by at most gamma(n) |A|_F^2 in the Frobenius norm. Matrices are scaled by powers of two, which is exact but for underflow; the
 //! largest entry is near 1 then, and what underflows is far below `TINY` times the number of entries.
 
+use super::eigenvalue::largest_eigenvalue;
 use super::kernels::{Accumulate, transposed_product};
 use super::round::{TINY, add_up, gamma, inflate, max_propagating_nan, mul_up};
 
@@ -50,6 +51,11 @@ pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
         levels.push((scale, inflate(gamma(rows + 2) * frobenius + lost, 4)));
         let mut square = vec![0.0; n * n];
         transposed_product(&mut square, &current, &current, (rows, n, n), Accumulate::Replace);
+        if levels.len() == 1
+            && let Some(found) = largest_eigenvalue(&square, n)
+        {
+            return Some(unwind(found, &levels));
+        }
         (current, rows) = (square, n);
     }
     Some(unwind(length(current.iter().copied()), &levels))

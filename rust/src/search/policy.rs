@@ -4,7 +4,7 @@
 //! users may switch is in [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free
 //! inputs and 80 neurons a network, digits 15 to 24 and 200, ACAS Xu 5 and 300.
 
-use crate::bound::{AloneBudget, SignTreeBudget};
+use crate::bound::{AloneBudget, NearBudget, SignTreeBudget};
 
 /// The stages of bounding a box (`search/stages`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,6 +202,8 @@ pub struct Policy {
     pub backward: Backward,
     /// Splits at signs of violations that these leave open; what is done in vain counts for all of them together.
     pub sign_tree: SignTreeBudget,
+    /// Contraction of the neurons that cost most of these violations; what is done in vain counts for all of them together.
+    pub near: NearBudget,
     /// How often the first box is propagated again within differences that roundings taken together allow.
     pub joint_passes: usize,
     /// Contraction of one network by itself on the whole box, and on a part of it.
@@ -234,6 +236,7 @@ pub const POLICY: Policy = Policy {
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },
     sign_tree: SignTreeBudget { work: 16_000_000_000, foreseen_after: 64, at_once: 32 },
+    near: NearBudget { work: 10_000_000_000, functionals: (128, 16), steps: 16, gain: 0.8 },
     joint_passes: 3,
     alone: AloneBudget {
         rounds: 60,

@@ -10,6 +10,8 @@ use super::alone_questions::bounds_again;
 use super::euclidean_norms::close_by_norms;
 use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
+use crate::bound::parameters::Parameters;
+use crate::bound::{Assumption, Contractor, Near, NearBudget, SignTreeBudget};
 use crate::domain::propagation::Failure;
 use crate::domain::{AbstractDomain, IntermediateBounds};
 use crate::search::Node;
@@ -107,7 +109,12 @@ pub fn bound_violations(
     let stop = || context.shared.stopping();
     // A record of a proof has no place for splits at signs.
     let signs = signs && context.settings.sign_trees && !context.record.on();
-    let (mut in_vain, mut budget) = (0, POLICY.sign_tree);
+    let mut means = Means { trees: POLICY.sign_tree, near: POLICY.near };
+    if context.pair.is_chain() {
+        // Contraction of the whole box follows there, which has rounds of its own.
+        means.near.work = 0;
+    }
+    let mut in_vain = 0;
     for o in node.open.clone().iter() {
         if stop() || in_vain >= patience {
             break;
@@ -115,19 +122,67 @@ pub fn bound_violations(
         let Some(assumption) = context.violation(o) else { continue };
         let (bound, multipliers) = contractor.bound_violation(bounds, &assumption, POLICY.backward.steps, stop);
         in_vain += 1;
-        let mut excluded = assumption.contradicted_by(-bound);
-        if signs && !excluded {
-            let before = contractor.flops();
-            excluded = contractor.split_signs(bounds, &assumption, &multipliers, budget, stop);
-            if !excluded {
-                // What trees may take in vain they take together.
-                budget.work = budget.work.saturating_sub(contractor.flops() - before);
-            }
-        }
+        let excluded = assumption.contradicted_by(-bound)
+            || (signs && means.exclude(contractor, &assumption, (bound, bounds, multipliers), stop));
         if excluded {
             in_vain = 0;
             statistics.stages.contraction += 1;
             node.open.close(o);
         }
+    }
+}
+
+/// A violation whose bound is further above than this share of what the claim allows is not contracted: rounds take away a third
+/// or so, and cost a second together.
+const NEAR: f64 = 0.25;
+
+/// What may be spent on violations that a bound leaves open. What is done in vain they take together.
+struct Means {
+    trees: SignTreeBudget,
+    near: NearBudget,
+}
+
+impl Means {
+    /// Excludes a violation, with this bound and its multipliers within bounds that have been set, by splits at signs; else by
+    /// a contraction of what costs it most, and splits within that.
+    fn exclude(
+        &mut self,
+        contractor: &mut Contractor<'_>,
+        assumption: &Assumption,
+        (bound, bounds, multipliers): (f64, &IntermediateBounds, Parameters),
+        stop: impl Fn() -> bool,
+    ) -> bool {
+        let whole = Near { bounds: bounds.clone(), multipliers };
+        if self.split(contractor, assumption, &whole, &stop) {
+            return true;
+        }
+        // What the claim allows is the constant, where there is one.
+        let allowed = assumption.constant.abs();
+        if self.near.work == 0 || (allowed > 0.0 && bound > NEAR * allowed) {
+            return false;
+        }
+        let before = contractor.flops();
+        let budget = (self.near, POLICY.backward.steps);
+        let near = contractor.contract_costliest((bound, &whole), assumption, budget, &stop);
+        let Some(near) = near else { return true };
+        let excluded = self.split(contractor, assumption, &near, &stop);
+        // Where one violation is left open the box is not closed, whatever becomes of the others.
+        self.near.work = if excluded { self.near.work.saturating_sub(contractor.flops() - before) } else { 0 };
+        excluded
+    }
+
+    fn split(
+        &mut self,
+        contractor: &mut Contractor<'_>,
+        assumption: &Assumption,
+        known: &Near,
+        stop: impl Fn() -> bool,
+    ) -> bool {
+        let before = contractor.flops();
+        let excluded = contractor.split_signs(&known.bounds, assumption, &known.multipliers, self.trees, stop);
+        if !excluded {
+            self.trees.work = self.trees.work.saturating_sub(contractor.flops() - before);
+        }
+        excluded
     }
 }
