@@ -97,3 +97,16 @@ def test_channels_are_those_of_the_value(tmp_path: Path) -> None:
     one = helper.make_node("BatchNormalization", ["x", *parts], ["y"], name="n")
     refused_by_both(tmp_path, model([one], parts, (1, 3)))
     assert len(audited(Path(save(tmp_path, normalised(15, ["y"])))).steps()) == 1
+
+
+def test_weights_that_are_standardised_are_refused_as_such(tmp_path: Path) -> None:
+    """The model may well be in inference mode: its weights are made by a normalisation that is not."""
+    weights = {"w": np.ones((1, 3, 4), np.float32), "flat": np.array([3, 4])}
+    nodes = [
+        helper.make_node("BatchNormalization", ["w", *PARTS], ["n", "", ""], name="n", training_mode=1),
+        helper.make_node("Reshape", ["n", "flat"], ["f"]),
+        helper.make_node("MatMul", ["x", "f"], ["y"]),
+    ]
+    with pytest.raises(NetworkError, match="stored weights are normalised in training mode") as refused:
+        read_network(save(tmp_path, model(nodes, {**PARTS, **weights}, (1, 3), opset=17)))
+    assert "with the weights that it computes" in str(refused.value)

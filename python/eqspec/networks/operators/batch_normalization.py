@@ -23,6 +23,11 @@ def batch_normalization(call: OperatorCall) -> Sequence[Value]:
     """scale (x - mean) / sqrt(variance + epsilon) + bias with stored statistics, over the channels of axis 1."""
     x = call.real_value(0)
     if _is_training(call):
+        if isinstance(
+            x, Enclosure
+        ):  # as standardised weights are; onnxruntime answers something else than ONNX defines
+            fix = "export the model with the weights that it computes, in place of what computes them"
+            raise UnreadableError("stored weights are normalised in training mode, by their own statistics", fix)
         raise UnreadableError("normalisation in training mode", "export the model in inference mode (model.eval())")
     if any(isinstance(call.real_value(i), Affine) for i in range(1, 5)):
         return [_by_values(call, x)]
