@@ -63,7 +63,8 @@ class Pairs:
         # The writer of a certificate balances again, and must come to the same.
         ask = check if options.certifier is None else _never
         alone = first, second
-        balances = self._in_time(("balance", *alone), seconds, lambda: self._balanced(*alone, task, ask), ((), ()))
+        none: tuple[Balance, Balance] = (), ()
+        balances = self._in_time(("balance", *alone), seconds, lambda: self._balanced(*alone, task, ask), none)
         told = pickle.dumps([[k.tobytes() for k in one] for one in balances]) if any(balances) else b""
         key = (first, second, negated, told + bytes([matched]))  # networks compare by identity
         if key not in self._made:
