@@ -258,10 +258,10 @@ impl CoordinateSearch {
 fn drawn(thresholds: &Thresholds, (pair, node): (&Pair, &Node), i: usize, random: &mut u64) -> f64 {
     let (l, u) = (node.lower[i], node.upper[i]);
     let kind = uniform(random);
-    if kind >= AT_AN_END && kind < AT_AN_END + AT_A_THRESHOLD {
-        if let Some(beside) = thresholds.beside(pair, i, (l, u), random) {
-            return beside;
-        }
+    if (AT_AN_END..AT_AN_END + AT_A_THRESHOLD).contains(&kind)
+        && let Some(beside) = thresholds.beside(pair, i, (l, u), random)
+    {
+        return beside;
     }
     let share = uniform(random);
     l + (if kind < AT_AN_END { share.round() } else { share }) * (u - l)
