@@ -45,10 +45,10 @@ fn check(case: &Programs, draw: &Draw, singles: bool, seen: &Cell<[usize; 3]>) -
 #[test]
 fn contraction_of_the_costliest_loses_no_violation() {
     let seen = Cell::new([0; 3]);
-    for_all(200, (programs(6, any_scale(), 3), draws(), any::<bool>()), |(case, draw, singles)| {
+    for_all(100, (programs(6, any_scale(), 3), draws(), any::<bool>()), |(case, draw, singles)| {
         check(&case, &draw, singles, &seen)
     });
     // Every one of these violations happens at some input.
     let [open, kept, better] = seen.get();
-    assert!(open > 100 && kept > 100 && better > 50, "{seen:?}");
+    assert!(open > 50 && kept > 50 && better > 30, "{seen:?}");
 }
