@@ -231,7 +231,7 @@ fn lines_of_a_difference_of_other_functions_hold_in_exact_numbers() {
         Ok(())
     });
     let [points, other, nothing] = seen.get();
-    assert!(points > 5000 && other > 300 && nothing < 400, "{seen:?}");
+    assert!(points > 5000 && other > 20 && nothing < 400, "{seen:?}");
 }
 
 /// Every output difference is a sum of D of neurons whose x is an input of its own, so that D takes every value between 0 and

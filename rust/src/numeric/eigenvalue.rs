@@ -38,7 +38,9 @@ fn estimated(lower: &[f64], n: usize) -> Option<f64> {
         if !(unit > 0.0 && unit.is_finite()) {
             return None;
         }
-        x.iter_mut().for_each(|v| *v /= unit);
+        for v in &mut x {
+            *v /= unit;
+        }
         let mut y = vec![0.0; n];
         for (j, column) in lower.chunks_exact(n).enumerate() {
             y[j] += column[j] * x[j] + dot(&column[j + 1..], &x[j + 1..]);
@@ -60,7 +62,7 @@ pub fn bounded_by(lower: &[f64], n: usize, c: f64) -> Option<f64> {
     for i in 0..n {
         let (above, row) = factor.split_at_mut(i * n);
         for j in 0..i {
-            let of_j = &above[j * n..j * n + j + 1];
+            let of_j = &above[j * n..=j * n + j];
             row[j] = (-lower[j * n + i] - dot(&row[..j], &of_j[..j])) / of_j[j];
         }
         let diagonal = c - lower[i * n + i];
