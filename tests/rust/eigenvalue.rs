@@ -10,7 +10,7 @@ fn turned(eigenvalues: &[f64]) -> Vec<f64> {
         if n == 1 {
             0.0
         } else {
-            (1.0 / f64::from(u32::try_from(n).unwrap())).sqrt() * if i % 2 == 0 { 1.0 } else { -1.0 }
+            (1.0 / f64::from(u32::try_from(n).unwrap())).sqrt() * if i.is_multiple_of(2) { 1.0 } else { -1.0 }
         }
     };
     let turn = |i: usize, k: usize| f64::from(u8::from(i == k)) - 2.0 * u(i) * u(k);

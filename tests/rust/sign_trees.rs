@@ -177,12 +177,13 @@ fn bent_pairs() -> impl Strategy<Value = [Curve; 2]> {
         || (1usize..4).prop_flat_map(move |n| (vec(0.05f64..1.0, n), -1.5f64..0.5, vec(slope(), n + 1), -1.0f64..1.0));
     (one(), one(), 0..4).prop_map(|(a, b, apart)| {
         let curve = |(gaps, first, slopes, value): (Vec<f64>, f64, Vec<f64>, f64)| {
+            let count = u32::try_from(gaps.len()).unwrap();
             let knots = gaps.iter().scan(first, |at, gap| {
                 *at += gap;
                 Some(*at)
             });
             let parameters: Vec<f64> =
-                std::iter::once(gaps.len() as f64).chain(knots).chain(slopes).chain([value]).collect();
+                std::iter::once(f64::from(count)).chain(knots).chain(slopes).chain([value]).collect();
             Curve::new("pieces", &parameters).unwrap()
         };
         let f = curve(a);
