@@ -359,6 +359,6 @@ class Tool(RuleBasedStateMachine):
     def nothing_is_left_half_written(self) -> None:
         """But by a kill, which may leave a temporary file behind; it is never taken for an entry."""
         for path in self.cache.rglob("*") if self.cache.is_dir() else ():
-            known = (".result", ".search", ".trail", ".lock", ".part", ".unusable", ".TAG")
+            known = (".result", ".search", ".trail", ".agreement", ".lock", ".part", ".unusable", ".TAG")
             if path.is_file() and path.suffix not in known:
                 raise WrongError(f"what is {path}?")

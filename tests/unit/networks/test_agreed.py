@@ -41,7 +41,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(Path(network.source).name)
         return Session(network)
 
-    monkeypatch.setattr(agreement, "_agreed", set())
+    monkeypatch.setattr(agreement, "_agreed", {})
     monkeypatch.setattr(agreement, "Session", counted)
     return made
 
@@ -161,7 +161,7 @@ def test_where_anything_is_far_off_it_is_looked_at_again(tmp_path: Path, monkeyp
     network, kept = read_network(save(tmp_path, model(nodes, {}, [1, 2]))), Kept()
     one = comparison(network)
     monkeypatch.setattr(agreement.Comparison, "_judge_without_radii", lambda self, *_: self._far.append(True))
-    monkeypatch.setattr(agreement, "_excess", lambda steps, points, found, *_: (np.ones_like(found), found))
+    monkeypatch.setattr(agreement, "_excess", lambda steps, points, found, *_: (np.ones_like(found), found, found))
     one._rounded = ()
     with agreed.kept_in(kept):
         one.within(np.zeros(2), np.ones(2))

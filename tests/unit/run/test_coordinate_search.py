@@ -48,12 +48,12 @@ def _range(weights: np.ndarray, signs: np.ndarray) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_rounded_is_climbed(seed: int) -> None:
-    """Nine tenths of what is possible; 2 000 random points reach about half of it."""
+    """More than four fifths of what is possible; 2 000 random points reach about half of it."""
     random = np.random.default_rng(seed)
     f, g, most = rounded_products(random)
     points = random.uniform(-1.0, 1.0, (2000, INPUTS))
     assert np.abs(f.evaluate(points) - g.evaluate(points)).max() < 0.7 * most
-    claims = [Epsilon(Fraction(share * most).limit_denominator(1000)) for share in (0.9, 1.001)]
+    claims = [Epsilon(Fraction(share * most).limit_denominator(1000)) for share in (0.85, 1.001)]
     broken, true = (task(f, g, claim, [-1] * INPUTS, [1] * INPUTS, space=space(INPUTS, 1)) for claim in claims)
     result = Runner(Options(threads=1, boxes=700, simplify=False)).run(broken)
     assert result.verdict is Verdict.DIFFERENT
