@@ -1,7 +1,10 @@
 """Commands as processes of their own, each forked in milliseconds from one that has imported eqspec and started no
 thread; and their ends: by themselves, or by a signal at a moment that is asked for.
 
-The process that forks reads a line of JSON per command and answers with one: the exit code, or minus the signal.
+The process that forks reads a line of JSON per command and answers with one: the exit code, or minus the signal. It
+imports what a check needs before it forks: a library that is interrupted while it is imported fails in ways of its own
+(numpy then names a module that is missing), and of that this harness would only see that something failed. `eqspec.cli`
+keeps signals from that moment; `cli/stopping.py` says how.
 """
 
 from __future__ import annotations
@@ -16,10 +19,19 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 _OUT, _ERR = ".out", ".err"
+_NEEDED = (
+    "eqspec.cli.commands",
+    "eqspec.cli.command",
+    "eqspec.cli.check",
+    "eqspec.api.cache_choice",
+    "eqspec.run.result_cache",
+)
+"""What is imported before anything is forked."""
 _LIMIT = 120.0
 """Seconds after which a command hangs, which is a finding."""
 
@@ -85,7 +97,9 @@ def _text(path: Path) -> str:
 
 
 def _serve() -> None:
-    from eqspec.cli import main  # everything that a command needs, before anything is forked
+    for needed in _NEEDED:
+        import_module(needed)
+    from eqspec.cli import main
 
     for line in sys.stdin:
         job = json.loads(line)
@@ -131,12 +145,9 @@ def _become(job: dict[str, Any], main: Callable[[list[str]], int]) -> None:
         code = end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:  # before or after everything
         code = 130
-    except BaseException as error:
+    except BaseException:
         code = 999
-        if isinstance(error.__cause__, KeyboardInterrupt):  # a library that was interrupted while it was imported
-            code = 130
-        else:
-            traceback.print_exc()
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
