@@ -116,10 +116,8 @@ class Session:
                 raise CannotRunError(f"{self._name} has no input {port.name!r} in onnxruntime")
             here = found.pop(port.name)
             shape = self._single(_with_sizes(here.shape, port.shape), port.size)
-            kind, axis = (
-                np.dtype(_TYPES[here.type]),
-                next((i for i, d in enumerate(port.shape) if isinstance(d, str)), None),
-            )
+            kind = np.dtype(_TYPES[here.type])
+            axis = next((i for i, d in enumerate(port.shape) if isinstance(d, str)), None)
             fed.append(_Fed(port.name, slice(begin, begin + port.size), kind, shape, axis))
             begin += port.size
         others = dict[str, NDArray[Any]]()

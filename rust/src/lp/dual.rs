@@ -18,6 +18,7 @@ use super::{Multipliers, RegionRow, link};
 use crate::domain::Output;
 use crate::domain::output::GeneratorRow;
 use crate::numeric::kernels::add_columns;
+use crate::numeric::pair_sums::{dot, total};
 use crate::numeric::vectorised;
 use crate::property::Guard;
 
@@ -413,30 +414,4 @@ fn add_multiple(out: &mut [f64], factor: f64, row: &[f64]) {
     if factor != 0.0 {
         out.iter_mut().zip(row).for_each(|(o, r)| *o += factor * r);
     }
-}
-
-/// The sum of products.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    total(a, b, |x, y| x * y)
-}
-
-/// The sum of a term over pairs, in lanes so that it runs in vector registers.
-#[inline(always)]
-fn total(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
-    const LANES: usize = 16;
-    let n = a.len().min(b.len());
-    let (left, right) = (a[..n].chunks_exact(LANES), b[..n].chunks_exact(LANES));
-    let rest = left.remainder().iter().zip(right.remainder());
-    let mut sums = [0.0; LANES];
-    for (x, y) in left.zip(right) {
-        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += term(*x, *y);
-        }
-    }
-    let mut sum: f64 = rest.map(|(x, y)| term(*x, *y)).sum();
-    if n >= LANES {
-        sum += sums.iter().sum::<f64>();
-    }
-    sum
 }

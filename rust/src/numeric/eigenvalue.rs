@@ -11,6 +11,7 @@
 //!
 //! The c that is tried comes from a power iteration and carries no soundness.
 
+use super::pair_sums::dot;
 use super::round::{TINY, add_up, gamma, inflate};
 
 /// Steps of the power iteration.
@@ -76,18 +77,4 @@ pub fn bounded_by(lower: &[f64], n: usize, c: f64) -> Option<f64> {
     #[allow(clippy::cast_precision_loss)]
     let lost = TINY * (8.0 * (n as f64 + 1.0).powi(3)) * (1.0 + c);
     Some(add_up(c, inflate(gamma(2 * n + 8) * trace, n + 4) + lost))
-}
-
-/// a . b, summed in lanes.
-#[inline]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (parts, others) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = parts.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
-    let mut sums = [0.0; 8];
-    for (a, b) in parts.zip(others) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }

@@ -14,6 +14,7 @@ mod interleaving;
 pub mod kernels;
 pub mod log;
 pub mod near;
+pub mod pair_sums;
 pub mod real;
 pub mod registers;
 pub mod round;
@@ -24,6 +25,7 @@ pub mod vectorised;
 mod window_columns;
 mod window_index;
 mod window_lanes;
+mod window_product;
 #[cfg(test)]
 mod window_tests;
 pub mod windows;

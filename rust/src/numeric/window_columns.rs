@@ -9,11 +9,9 @@ use super::kernels::Accumulate;
 use super::real::Real;
 use super::registers::unrolled;
 use super::window_index::Windows;
-use pulp::{Arch, Simd, WithSimd};
+use super::window_product::{POSITIONS, Product, Way, widest, width};
+use pulp::Simd;
 
-/// Registers of positions in a block, and the most rows.
-const POSITIONS: usize = 3;
-const WIDEST: usize = 8;
 /// From so many outputs of a group on, what is gathered is used often enough.
 const OUTPUTS: usize = 4;
 
@@ -24,44 +22,31 @@ pub(super) struct Columns<T> {
     sums: Vec<T>,
 }
 
-/// Out (rows, n) = the product with a form (m, n), or with `BACKWARDS` out (m, n) = the transposed product with
-/// coefficients (rows, n). It is set or added.
-pub(super) struct Product<'a, T, const BACKWARDS: bool> {
-    pub windows: Windows<'a>,
-    pub weight: &'a [T],
-    pub out: &'a mut [T],
-    pub form: &'a [T],
-    /// m and n.
-    pub shape: (usize, usize),
-    pub accumulate: Accumulate,
-    pub columns: &'a mut Columns<T>,
-}
-
-impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
-    /// Whether this has been computed: where windows do not read numbers twice, and there is something to multiply.
-    pub(super) fn done(self) -> bool {
-        let fits = self.windows.index.len() <= self.shape.0 && self.windows.outputs >= OUTPUTS;
-        fits && Arch::new().dispatch(self)
+impl<T: Real> Way<T> for Columns<T> {
+    /// Where windows do not read numbers twice, and there is something to multiply.
+    fn suits(windows: Windows<'_>, m: usize) -> bool {
+        windows.index.len() <= m && windows.outputs >= OUTPUTS
     }
 
+    /// All columns.
     #[inline(always)]
-    fn run<S: Simd, const L: usize>(self, simd: S) {
-        let (m, rows) = (self.shape.0, self.windows.rows());
+    fn run<S: Simd, const L: usize, const BACKWARDS: bool>(simd: S, product: Product<'_, T, Self, BACKWARDS>) -> usize {
+        let (m, rows) = (product.shape.0, product.windows.rows());
         let (from, to) = if BACKWARDS { (rows, m) } else { (m, rows) };
-        let (out, form) = (self.out.chunks_exact_mut(to), self.form.chunks_exact(from));
-        let (o, p, k) = (self.windows.outputs, self.windows.positions, self.windows.taps);
+        let (out, form) = (product.out.chunks_exact_mut(to), product.form.chunks_exact(from));
+        let (o, p, k) = (product.windows.outputs, product.windows.positions, product.windows.taps);
         // Each row of positions fills whole registers; what is behind its end is never read again.
         let wide = p.next_multiple_of(L);
-        let (Columns { read, sums }, most) = (self.columns, o.max(k) * wide);
+        let (Columns { read, sums }, most) = (product.space, o.max(k) * wide);
         read.resize(most, T::ZERO);
         sums.resize(most, T::ZERO);
-        for (out, form) in out.zip(form).take(self.shape.1) {
-            if BACKWARDS && self.accumulate == Accumulate::Replace {
+        for (out, form) in out.zip(form).take(product.shape.1) {
+            if BACKWARDS && product.accumulate == Accumulate::Replace {
                 out.fill(T::ZERO);
             }
-            for g in 0..self.windows.groups {
-                let weight = &self.weight[g * k * o..(g + 1) * k * o];
-                let index = &self.windows.index[g * k * p..(g + 1) * k * p];
+            for g in 0..product.windows.groups {
+                let weight = &product.weight[g * k * o..(g + 1) * k * o];
+                let index = &product.windows.index[g * k * p..(g + 1) * k * p];
                 let results = g * o * p..(g + 1) * o * p;
                 if BACKWARDS {
                     for (row, values) in read.chunks_exact_mut(wide).zip(form[results].chunks_exact(p)) {
@@ -83,7 +68,7 @@ impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
                     }
                     small::<T, S, L>(simd, sums, (weight, 1, o), read, (o, k, wide));
                     for (out, sums) in out[results].chunks_exact_mut(p).zip(sums.chunks_exact(wide)) {
-                        match self.accumulate {
+                        match product.accumulate {
                             Accumulate::Replace => out.copy_from_slice(&sums[..p]),
                             Accumulate::Add => out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum),
                         }
@@ -91,21 +76,7 @@ impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
                 }
             }
         }
-    }
-}
-
-impl<T: Real, const BACKWARDS: bool> WithSimd for Product<'_, T, BACKWARDS> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        match size_of::<T::Register<S>>() / size_of::<T>() {
-            16 => self.run::<S, 16>(simd),
-            8 => self.run::<S, 8>(simd),
-            4 => self.run::<S, 4>(simd),
-            _ => return false,
-        }
-        true
+        product.shape.1
     }
 }
 
@@ -120,10 +91,9 @@ fn small<T: Real, S: Simd, const L: usize>(
     (rows, inner, wide): (usize, usize, usize),
 ) {
     let (sums, read, across) = (T::registers_mut::<S>(sums), T::registers::<S>(read), wide / L);
-    let most = if S::REGISTER_COUNT >= 32 { WIDEST } else { WIDEST / 2 };
     let mut first = 0;
     while first < rows {
-        let width = if rows - first >= most { most } else { 1 << (rows - first).ilog2() };
+        let width = width(first, rows, widest::<S>());
         let mut at = 0;
         while at < across {
             let block = Block { simd, matrix: &matrix[first * row..], row, column, read, first, at, inner, across };

@@ -10,16 +10,11 @@
 //! reads nothing reads a register of zeros, behind all others; backwards it writes there.
 
 use super::interleaving::{interleave, separate};
-use super::kernels::Accumulate;
 use super::real::Real;
 use super::registers::unrolled;
 use super::window_index::Windows;
-use pulp::{Arch, Simd, WithSimd};
-
-/// Positions of a block.
-const POSITIONS: usize = 3;
-/// The most outputs or taps of a block, where there are enough registers for so many sums.
-const WIDEST: usize = 8;
+use super::window_product::{POSITIONS, Product, Way, widest, width};
+use pulp::Simd;
 
 /// Space that is reused from product to product.
 #[derive(Debug, Clone, Default)]
@@ -32,49 +27,38 @@ pub(super) struct Lanes<T> {
     used: Vec<bool>,
 }
 
-/// Out (rows, n) = the product with a form (m, n), or with `BACKWARDS` out (m, n) = the transposed product with
-/// coefficients (rows, n). It is set or added.
-pub(super) struct Product<'a, T, const BACKWARDS: bool> {
-    pub windows: Windows<'a>,
-    pub weight: &'a [T],
-    pub out: &'a mut [T],
-    pub form: &'a [T],
-    /// m and n.
-    pub shape: (usize, usize),
-    pub accumulate: Accumulate,
-    pub lanes: &'a mut Lanes<T>,
-}
-
-impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
-    /// How many columns, from the first on, have been computed. The others are left to the caller: few columns that
-    /// would leave most lanes empty, and all where there is less to compute than to move or registers are short.
-    pub(super) fn columns(self) -> usize {
-        let moved = self.shape.0 + self.windows.rows();
-        if self.windows.products() < moved { 0 } else { Arch::new().dispatch(self) }
+impl<T: Real> Way<T> for Lanes<T> {
+    /// Where there is no less to compute than to move.
+    fn suits(windows: Windows<'_>, m: usize) -> bool {
+        windows.products() >= m + windows.rows()
     }
 
+    /// All columns but the last few, where these would leave most lanes empty.
     #[inline(always)]
-    fn run<S: Simd, const L: usize>(self, simd: S) -> usize {
-        let (windows, (m, n)) = (self.windows, self.shape);
+    fn run<S: Simd, const L: usize, const BACKWARDS: bool>(simd: S, product: Product<'_, T, Self, BACKWARDS>) -> usize {
+        let (windows, (m, n)) = (product.windows, product.shape);
         let columns = if 2 * (n % L) > L { n } else { n - n % L };
         let (read, written) = if BACKWARDS { (windows.rows(), m) } else { (m, windows.rows()) };
         if columns == 0 || read == 0 || written == 0 {
             return columns;
         }
-        let lanes = self.lanes;
-        let widest = if S::REGISTER_COUNT >= 32 { WIDEST } else { WIDEST / 2 };
-        pack::<T, BACKWARDS>(&mut lanes.weight, self.weight, windows, widest);
+        let (lanes, widest) = (product.space, widest::<S>());
+        pack::<T, BACKWARDS>(&mut lanes.weight, product.weight, windows, widest);
         // What is read last is 0; what is written last belongs to nothing.
         lanes.read.resize((read + 1) * L, T::ZERO);
         lanes.read[read * L..].fill(T::ZERO);
         lanes.written.resize((written + 1) * L, T::ZERO);
-        use_places(&mut lanes.used, windows.index, self.shape.0, L);
+        use_places(&mut lanes.used, windows.index, product.shape.0, L);
         let used = |i: usize| lanes.used.get(i).copied().unwrap_or(true);
         for first in (0..columns).step_by(L) {
             let count = L.min(columns - first);
-            interleave::<T, S, L>(simd, &mut lanes.read, &self.form[first * read..(first + count) * read], read, |i| {
-                BACKWARDS || used(i)
-            });
+            interleave::<T, S, L>(
+                simd,
+                &mut lanes.read,
+                &product.form[first * read..(first + count) * read],
+                read,
+                |i| BACKWARDS || used(i),
+            );
             if BACKWARDS {
                 let blocks = lanes.written.chunks_mut(L * L).enumerate();
                 blocks.filter(|(i, _)| used(*i)).for_each(|(_, block)| block.fill(T::ZERO));
@@ -87,32 +71,11 @@ impl<T: Real, const BACKWARDS: bool> Product<'_, T, BACKWARDS> {
                 written: T::registers_mut::<S>(&mut lanes.written),
             };
             panel.product::<T, BACKWARDS>(&lanes.weight);
-            let out = &mut self.out[first * written..(first + count) * written];
-            separate::<T, S, L>(simd, out, &lanes.written, written, self.accumulate, |i| !BACKWARDS || used(i));
+            let out = &mut product.out[first * written..(first + count) * written];
+            separate::<T, S, L>(simd, out, &lanes.written, written, product.accumulate, |i| !BACKWARDS || used(i));
         }
         columns
     }
-}
-
-impl<T: Real, const BACKWARDS: bool> WithSimd for Product<'_, T, BACKWARDS> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> usize {
-        match size_of::<T::Register<S>>() / size_of::<T>() {
-            16 => self.run::<S, 16>(simd),
-            8 => self.run::<S, 8>(simd),
-            4 => self.run::<S, 4>(simd),
-            _ => 0,
-        }
-    }
-}
-
-/// The width of a block that begins at one of n outputs or taps: a power of two.
-#[inline(always)]
-fn width(at: usize, n: usize, widest: usize) -> usize {
-    let left = n - at;
-    if left >= widest { widest } else { 1 << left.ilog2() }
 }
 
 /// Of m numbers, which of those that are `lanes` one after the other the index names, where it names less than all; what is

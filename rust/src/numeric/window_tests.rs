@@ -2,8 +2,9 @@
 
 use super::kernels::Accumulate;
 use super::real::Real;
-use super::window_columns::{self, Columns};
-use super::window_lanes::{Lanes, Product};
+use super::window_columns::Columns;
+use super::window_lanes::Lanes;
+use super::window_product::{Product, Way};
 use super::windows::{NONE, Panels, Windows};
 
 /// Whole numbers in [-4, 4], whose sums no float rounds.
@@ -46,30 +47,29 @@ fn compare<T: Real>((groups, outputs, positions, taps, m, n): (usize, usize, usi
         #[cfg(target_arch = "x86_64")]
         if let Some(avx2) = pulp::x86::V3::try_new() {
             let about = (windows, &weight[..], (m, n), accumulate);
-            with::<T, _, false>(avx2, about, &form, &before, &ahead);
-            with::<T, _, true>(avx2, about, &coefficients, &before, &back);
+            with::<T, Lanes<T>, _, false>(avx2, about, &form, &before, &ahead);
+            with::<T, Lanes<T>, _, true>(avx2, about, &coefficients, &before, &back);
+            assert_eq!(with::<T, Columns<T>, _, false>(avx2, about, &form, &before, &ahead), n);
+            assert_eq!(with::<T, Columns<T>, _, true>(avx2, about, &coefficients, &before, &back), n);
         }
     }
 }
 
-/// Both ways with registers of one kind, against what is expected, in place of numbers that were there before.
+/// One of the ways with registers of one kind, against what is expected, in place of numbers that were there before.
 #[cfg(target_arch = "x86_64")]
-fn with<T: Real, S: pulp::Simd, const BACKWARDS: bool>(
+fn with<T: Real, W: Way<T> + Default, S: pulp::Simd, const BACKWARDS: bool>(
     simd: S,
     (windows, weight, shape, accumulate): (Windows<'_>, &[T], (usize, usize), Accumulate),
     form: &[T],
     before: &[T],
     expected: &[T],
-) {
-    let (mut out, lanes) = (before.to_vec(), &mut Lanes::default());
-    let ran = Product::<T, BACKWARDS> { windows, weight, out: &mut out, form, shape, accumulate, lanes };
-    let done = simd.vectorize(ran) * expected.len() / shape.1;
+) -> usize {
+    let (mut out, space) = (before.to_vec(), &mut W::default());
+    let ran = Product::<T, W, BACKWARDS> { windows, weight, out: &mut out, form, shape, accumulate, space };
+    let columns = simd.vectorize(ran);
+    let done = columns * expected.len() / shape.1;
     assert_eq!(out[..done], expected[..done], "{simd:?} {windows:?}, {BACKWARDS}");
-    let (mut out, columns) = (before.to_vec(), &mut Columns::default());
-    let ran =
-        window_columns::Product::<T, BACKWARDS> { windows, weight, out: &mut out, form, shape, accumulate, columns };
-    assert!(simd.vectorize(ran));
-    assert_eq!(out[..expected.len()], *expected, "{simd:?} {windows:?} by columns, {BACKWARDS}");
+    columns
 }
 
 #[test]

@@ -14,8 +14,9 @@
 use super::kernels::{Accumulate, product, transposed_product};
 use super::real::Real;
 use super::vectorised::vectorised;
-use super::window_columns::{self, Columns};
-use super::window_lanes::{Lanes, Product};
+use super::window_columns::Columns;
+use super::window_lanes::Lanes;
+use super::window_product::Product;
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
@@ -55,14 +56,7 @@ impl Windows<'_> {
             }
             return;
         }
-        let (windows, shape, columns) = (*self, (m, n), &mut panels.columns);
-        let whole =
-            window_columns::Product::<T, false> { windows, weight, out: &mut *out, form, shape, accumulate, columns };
-        if whole.done() {
-            return;
-        }
-        let lanes = &mut panels.lanes;
-        let done = Product::<T, false> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
+        let done = self.in_registers::<T, false>(out, weight, form, (m, n), accumulate, panels);
         let (wide, high) = self.blocks(n);
         for first in (done..n).step_by(wide) {
             let count = wide.min(n - first);
@@ -75,6 +69,26 @@ impl Windows<'_> {
                 }
             }
         }
+    }
+
+    /// The product, or the transposed one, of the first columns, where one of the ways in registers suits; how many those are.
+    fn in_registers<T: Real, const BACKWARDS: bool>(
+        &self,
+        out: &mut [T],
+        weight: &[T],
+        form: &[T],
+        shape: (usize, usize),
+        accumulate: Accumulate,
+        panels: &mut Panels<T>,
+    ) -> usize {
+        let (windows, space) = (*self, &mut panels.columns);
+        let alone = Product::<_, _, BACKWARDS> { windows, weight, out: &mut *out, form, shape, accumulate, space };
+        let done = alone.columns();
+        if done > 0 {
+            return done;
+        }
+        let space = &mut panels.lanes;
+        Product::<_, _, BACKWARDS> { windows, weight, out, form, shape, accumulate, space }.columns()
     }
 
     /// How many columns and how many positions a panel takes.
@@ -139,14 +153,7 @@ impl Windows<'_> {
             }
             return;
         }
-        let (windows, shape, form, columns) = (*self, (m, n), coefficients, &mut panels.columns);
-        let whole =
-            window_columns::Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, columns };
-        if whole.done() {
-            return;
-        }
-        let lanes = &mut panels.lanes;
-        let done = Product::<T, true> { windows, weight, out: &mut *out, form, shape, accumulate, lanes }.columns();
+        let done = self.in_registers::<T, true>(out, weight, coefficients, (m, n), accumulate, panels);
         if replaces {
             out[done * m..n * m].fill(T::ZERO);
         }

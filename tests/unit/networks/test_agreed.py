@@ -11,15 +11,14 @@ import pytest
 from onnx import TensorProto
 
 from eqspec.cli import main
-from eqspec.networks import affine, agreed, agreement, read_network
-from eqspec.networks import enclosure as en
+from eqspec.networks import agreed, agreement, read_network
 from eqspec.networks.network import Network
 from eqspec.networks.operators import OPERATORS
-from eqspec.networks.operators.operator_call import OperatorCall
 from eqspec.networks.readers.network_file import comparison
 from eqspec.networks.session import CannotRunError, Session
 from eqspec.run import kept_agreements
 from small_specs import write_onnx, write_spec
+from unit.networks.misreading import misread_gemm
 from unit.networks.models import model, node, save
 
 
@@ -46,17 +45,6 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-def misread(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = OPERATORS["Gemm"]
-
-    def wrong(call: OperatorCall) -> Any:
-        (value,) = right(call)
-        assert isinstance(value, affine.Affine)
-        return [affine.shift(value, en.exactly(np.array([0.0, 2.0**-6])))]
-
-    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
-
-
 def checked(folder: Path) -> int:
     return main(["check", str(folder / "pair.eqspec"), "--cache", str(folder / "cache")])
 
@@ -74,7 +62,7 @@ def test_a_second_run_does_not_compare_again(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "change",
     [
-        lambda folder, patch: misread(patch),
+        lambda folder, patch: misread_gemm(patch),
         lambda folder, patch: patch.setattr(kept_agreements, "build", lambda: "another"),
         lambda folder, patch: patch.setattr(kept_agreements, "runtime_files", lambda: "another"),
         lambda folder, patch: patch.setattr(kept_agreements, "runtime_files", lambda: None),

@@ -22,13 +22,12 @@ from eqspec.networks import affine, agreement, as_network, read_network
 from eqspec.networks import enclosure as en
 from eqspec.networks.agreement import Comparison
 from eqspec.networks.network import Network
-from eqspec.networks.operators import OPERATORS
-from eqspec.networks.operators.operator_call import OperatorCall
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Precision
 from eqspec.networks.session import Session
 from small_specs import write_onnx, write_spec
 from unit.networks.function_cases import weights
+from unit.networks.misreading import misread_gemm
 from unit.networks.models import model, node, save
 
 pytest_plugins = ("pytester",)
@@ -38,15 +37,7 @@ BOX = [-1.0, -1.0], [1.0, 1.0]
 
 @pytest.fixture
 def misread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Gemm is read with 1/64 too much in its second output."""
-    right = OPERATORS["Gemm"]
-
-    def wrong(call: OperatorCall) -> Any:
-        (value,) = right(call)
-        assert isinstance(value, affine.Affine)
-        return [affine.shift(value, en.exactly(np.array([0.0, 2.0**-6])))]
-
-    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
+    misread_gemm(monkeypatch)
 
 
 @pytest.fixture
@@ -158,14 +149,7 @@ def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.
     there = ([6500.0, 0.0], [7000.0, 1.0])
     right = eqspec.verify(path, path, *there, eqspec.Epsilon(1))
     assert right.verdict is eqspec.Verdict.EQUIVALENT
-    gemm = OPERATORS["Gemm"]
-
-    def wrong(call: OperatorCall) -> Any:
-        (value,) = gemm(call)
-        assert isinstance(value, affine.Affine)
-        return [affine.shift(value, en.exactly(-500.0))]
-
-    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
+    misread_gemm(monkeypatch, lambda value: affine.shift(value, en.exactly(-500.0)))
     read_network(path)
     with pytest.raises(DisagreementError):
         eqspec.verify(path, path, *there, eqspec.Epsilon(1))
@@ -181,14 +165,7 @@ def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.
 
 def test_another_number_of_outputs_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_onnx(tmp_path / "f.onnx", np.eye(2), [0, 0])
-    right = OPERATORS["Gemm"]
-
-    def wrong(call: OperatorCall) -> Any:
-        (value,) = right(call)
-        assert isinstance(value, affine.Affine)
-        return [affine.rearrange(value, lambda p: p[:, :1])]
-
-    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
+    misread_gemm(monkeypatch, lambda value: affine.rearrange(value, lambda p: p[:, :1]))
     with pytest.raises(DisagreementError, match="1 outputs, but onnxruntime answers 2 numbers"):
         read_network(path)
 
