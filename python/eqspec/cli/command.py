@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import IO, Any, cast
 
 from rich.console import Console
 from rich.text import Text
 
 from eqspec.cli.exit import ExitCode, of_error
-from eqspec.cli.stopping import stopped_by_sigterm
+from eqspec.cli.stopping import stopped_by_signals
 from eqspec.errors import FULL, EqspecError, explained
 from eqspec.report.terminal import Terminal
 
@@ -30,15 +31,15 @@ def run(arguments: argparse.Namespace) -> int:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-    with stopped_by_sigterm() as terminated:
+    with stopped_by_signals() as heard:
         try:
-            code = _run(arguments)
+            code = _run(arguments, heard)
         except KeyboardInterrupt:  # before there was anything to stop
             code = int(ExitCode.INTERRUPTED)
-    return int(ExitCode.TERMINATED if code == ExitCode.INTERRUPTED and terminated() else code)
+    return int(ExitCode.TERMINATED if code == ExitCode.INTERRUPTED and signal.SIGTERM in heard else code)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, heard: Collection[int]) -> int:
     out, err = _console(stderr=False), _console(stderr=True)
     try:
         code = int(arguments.run(arguments, out, err))
@@ -52,6 +53,9 @@ def _run(arguments: argparse.Namespace) -> int:
         err.print("Interrupted.", soft_wrap=True)
         return int(ExitCode.INTERRUPTED)
     except Exception as error:
+        if heard and isinstance(error, ImportError):  # a library that was interrupted while it was imported
+            err.print("Interrupted.", soft_wrap=True)
+            return int(ExitCode.INTERRUPTED)
         if (what := explained(error)) is not None:
             err.print(Text.assemble(("error", "bold red"), f": {what}"), soft_wrap=True)
             if arguments.debug and not isinstance(error, EqspecError):

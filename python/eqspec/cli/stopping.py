@@ -6,6 +6,9 @@ own way; so either signal ends the process at once.
 
 Only the first SIGTERM counts: it often comes twice, to the process and to its group, and must not cut off the last
 words.
+
+Libraries that are imported when they are needed may be interrupted, too. One whose C code fails there tells of a module
+that is missing; who knows which signals came can tell that from a module that is.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 _AT_ONCE = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -39,24 +42,26 @@ def ended_by_signals() -> Iterator[None]:
 
 
 @contextmanager
-def stopped_by_sigterm() -> Iterator[Callable[[], bool]]:
-    """Within this context the signal raises KeyboardInterrupt. Gives a function that says whether it came.
+def stopped_by_signals() -> Iterator[set[int]]:
+    """Within this context SIGINT and the first SIGTERM raise KeyboardInterrupt. Gives the signals that have come.
 
-    Only the main thread can handle signals. If the signal was ignored when the process started, it stays ignored.
+    Only the main thread can handle signals. A signal that was ignored when the process started stays ignored.
     """
-    heard = threading.Event()
+    heard: set[int] = set()
 
-    def stop(*_: object) -> None:
-        if not heard.is_set():
-            heard.set()
+    def stop(number: int, _: object) -> None:
+        again = number == signal.SIGTERM and number in heard
+        heard.add(number)
+        if not again:
             raise KeyboardInterrupt
 
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) in (signal.SIG_IGN, None):
-        yield heard.is_set
-        return
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in _AT_ONCE:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, stop)
     try:
-        yield heard.is_set
+        yield heard
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

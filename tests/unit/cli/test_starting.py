@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from eqspec.cli import main
 from eqspec.cli.commands import COMMANDS
 from small_specs import write_spec
 
@@ -95,6 +96,34 @@ def test_every_stage_of_one_command(number: signal.Signals, tmp_path: Path) -> N
             assert (code, said.strip()) in ((CODES[number], ""), (CODES[number], "Interrupted."))
         reached += sent
     assert reached >= 5
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_library_that_is_interrupted_while_it_is_imported_is_no_defect(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """C code that imports a module forgets why that failed, and names the module."""
+
+    def run(*_: object) -> int:
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+        raise ImportError("PyCapsule_Import could not import module datetime")
+
+    monkeypatch.setattr("eqspec.cli.tools.explain.run", run)
+    assert main(["explain", "E133"]) == CODES[number]
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_a_module_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*_: object) -> int:
+        raise ImportError("no module named so")
+
+    monkeypatch.setattr("eqspec.cli.tools.explain.run", run)
+    assert main(["explain", "E133"]) not in CODES.values()
+    assert "no module named so" in capsys.readouterr().err
 
 
 def test_signals_at_the_end_leave_a_code_of_ours() -> None:
