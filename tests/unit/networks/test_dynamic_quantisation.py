@@ -190,7 +190,7 @@ def dynamically(number: int, value: str, weights: NDArray[np.float32]) -> tuple[
 
 
 def test_what_is_dequantised_is_the_value_and_a_little(tmp_path: Path) -> None:
-    """As tf2onnx writes TFLite files: exactly what the definition gives, and proved on the first box beside the float."""
+    """As tf2onnx writes TFLite files: exactly what the definition gives, and close to the float one."""
     weights = RNG.normal(size=(6, 3)).astype(np.float32)
     multiplied = node("MatMul", ["d", "m"], "y")
     dequantised = node("DequantizeLinear", ["q", "s", "z"], "d")
