@@ -197,8 +197,9 @@ def test_what_is_dequantised_is_the_value_and_a_little(tmp_path: Path) -> None:
     levels = save(tmp_path, build([LEVELS, dequantised, multiplied], {"m": weights}, [1, 6], opset=13))
     real = save(tmp_path, build([node("MatMul", ["x", "m"], "y")], {"m": weights}, [1, 6], opset=13), "real.onnx")
     x = [Fraction(n) / 10007 for n in np.random.default_rng(1).integers(-20000, 20000, 6).tolist()]
-    step = (max(0, *x) - min(0, *x)) / 255
-    zero = round(-min(0, *x) / step)
+    lowest, largest = min(Fraction(0), *x), max(Fraction(0), *x)
+    step = (largest - lowest) / 255
+    zero = round(-lowest / step)
     stood_for = [step * (min(max(round(entry / step) + zero, 0), 255) - zero) for entry in x]
     for (low, high), row in zip(read_network(levels).evaluate_exact(x), weights.T, strict=True):
         exact = sum(value * Fraction(float(w)) for value, w in zip(stood_for, row, strict=True))

@@ -74,6 +74,9 @@ DIVISIONS: dict[str, list[NodeProto]] = {
         node("CumSum", ["c", "one"], "q"), node("Gather", ["t", "q"], "y"),
     ],
     "beside each other": [node("GatherElements", ["flat", "i"], "y", axis=1)],
+    "integers beside each other": [
+        node("GatherElements", ["kinds", "i"], "q", axis=1), node("Gather", ["t", "q"], "y"),
+    ],
 }  # fmt: skip
 """Where `t` has the rows 0 to 4."""
 
@@ -81,7 +84,14 @@ DIVISIONS: dict[str, list[NodeProto]] = {
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_integers_are_divided_and_chosen_as_onnxruntime_does(name: str, tmp_path: Path) -> None:
     proto = embedding(DIVISIONS[name], {"t": (ROWS, 2), "flat": (1, ROWS)}, places=2)
-    for constant, number in (("k", [[3, 12]]), ("five", 5), ("four", 4), ("zero", 0), ("one", 1)):
+    for constant, number in (
+        ("k", [[3, 12]]),
+        ("five", 5),
+        ("four", 4),
+        ("zero", 0),
+        ("one", 1),
+        ("kinds", [[4, 0, 2, 2, 1]]),
+    ):
         if any(constant in one.input for one in DIVISIONS[name]):
             proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(number), constant))
     network = read_network(save(tmp_path, proto))

@@ -113,7 +113,8 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
     if not isinstance(places, Levels):
         return rearranging.OPERATORS["GatherElements"](call)
     call.refuse_rounded_jump(_JUMP)
-    table = call.real_value(0)
+    whole = _whole(call.value(0))
+    table = call.real_value(0) if whole is None else Enclosure(whole)
     rank = len(table.shape)
     axis = axis_of(call.integer("axis", 0), rank)
     size = table.shape[axis]
@@ -148,7 +149,8 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
         groups = np.arange(steps.size).reshape(places.size, -1)
         total = pooling.mean(steps, groups, np.ones(len(groups), int), (places.size, 1))
         chosen = add(chosen, total)
-    return [_moved(chosen, lambda a: a.reshape(places.shape))]
+    result = _moved(chosen, lambda a: a.reshape(places.shape))
+    return [result if whole is None else integer_arithmetic.counted(call, result, whole)]
 
 
 def one_hot(call: OperatorCall) -> Sequence[Value]:

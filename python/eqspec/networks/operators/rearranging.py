@@ -165,9 +165,10 @@ _FILLING = {"Trilu"}
 
 def moving(call: OperatorCall) -> Sequence[Value]:
     """An operator that moves entries by constants, or fills in zeros; the value is its first input."""
-    if folding.is_constant(call):
-        return folding.fold(call)
     levels = call.value(0)
+    computed = isinstance(levels, Enclosure) and (call.rounded or levels.error is not None)
+    if folding.is_constant(call) and not computed:
+        return folding.fold(call)
     x = levels if isinstance(levels, Levels) and call.node.op_type not in _FILLING else call.real_value(0)
     given = [None if v is None else call.whole(i) for i, v in enumerate(call.inputs) if i]
     if call.node.op_type == "Tile":
@@ -177,6 +178,9 @@ def moving(call: OperatorCall) -> Sequence[Value]:
         (made,) = folding.run(call.node, call.opset, [a.astype(np.int64) + 1, *given])
         return np.asarray(made - 1)
 
+    if isinstance(x, Enclosure):  # whose own entries are moved, and no positions
+        places = positions(np.arange(prod(x.shape)).reshape(x.shape))
+        return [x.rearranged(lambda a: np.where(places == NONE, 0.0, a.reshape(-1)[places]))]
     return [apply(x, positions)]
 
 
