@@ -83,6 +83,7 @@ def _pools() -> None:
         one(f"{name} strides pads", name, {}, 1, 2, 6, 5, **square, strides=[2, 2], pads=[1, 1, 2, 0])
         one(f"{name} ceil", name, {}, 1, 2, 6, 6, **square, strides=[2, 3], ceil_mode=1)
         one(f"{name} ceil pads", name, {}, 1, 2, 7, 6, **square, strides=[3, 2], pads=[1, 1, 1, 0], ceil_mode=1)
+        one(f"{name} ceil of one window", name, {}, 1, 2, 2, 5, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
         one(f"{name} dilations", name, {}, 1, 2, 7, 6, **square, dilations=[2, 3], opset=19)
         one(f"{name} 1d", name, {}, 1, 3, 9, kernel_shape=[4], strides=[2], pads=[1, 2])
         one(f"{name} 3d", name, {}, 1, 1, 4, 3, 4, kernel_shape=[2, 2, 3], strides=[2, 1, 1])

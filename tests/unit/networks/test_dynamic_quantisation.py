@@ -84,6 +84,22 @@ CASES = {
         {**MATRIX, "b": np.array([1, 2, 3], np.float32)},
         [1, 6],
     ),
+    "dequantised": (
+        [LEVELS, node("DequantizeLinear", ["q", "s", "z"], "d"), node("MatMul", ["d", "f"], "y")],
+        {"f": MATRIX["w"].astype(np.float32)},
+        [1, 6],
+    ),
+    "moved, and dequantised": (
+        [
+            LEVELS,
+            node("Reshape", ["q", "r"], "m"),
+            node("DequantizeLinear", ["m", "s", "z"], "d", axis=0),
+            node("MatMul", ["d", "f"], "h"),
+            node("Mul", ["h", "s"], "y"),
+        ],
+        {"f": MATRIX["w"].astype(np.float32), "r": np.array([2, 6])},
+        [1, 12],
+    ),
     "in one": (
         [microsoft("DynamicQuantizeMatMul", ["x", "w", "t", "v", "b"])],
         {**MATRIX, "b": np.array([1, 2, 3], np.float32)},
@@ -173,6 +189,29 @@ def dynamically(number: int, value: str, weights: NDArray[np.float32]) -> tuple[
     return nodes, {f"w{number}": np.round(weights / scale).astype(np.int8), f"v{number}": scale}
 
 
+def test_what_is_dequantised_is_the_value_and_a_little(tmp_path: Path) -> None:
+    """As tf2onnx writes TFLite files: exactly what the definition gives, and close to the float one."""
+    weights = RNG.normal(size=(6, 3)).astype(np.float32)
+    multiplied = node("MatMul", ["d", "m"], "y")
+    dequantised = node("DequantizeLinear", ["q", "s", "z"], "d")
+    levels = save(tmp_path, build([LEVELS, dequantised, multiplied], {"m": weights}, [1, 6], opset=13))
+    real = save(tmp_path, build([node("MatMul", ["x", "m"], "y")], {"m": weights}, [1, 6], opset=13), "real.onnx")
+    x = [Fraction(n) / 10007 for n in np.random.default_rng(1).integers(-20000, 20000, 6).tolist()]
+    lowest, largest = min(Fraction(0), *x), max(Fraction(0), *x)
+    step = (largest - lowest) / 255
+    zero = round(-lowest / step)
+    stood_for = [step * (min(max(round(entry / step) + zero, 0), 255) - zero) for entry in x]
+    for (low, high), row in zip(read_network(levels).evaluate_exact(x), weights.T, strict=True):
+        exact = sum(value * Fraction(float(w)) for value, w in zip(stood_for, row, strict=True))
+        assert low <= exact <= high
+        assert high - low < Fraction(1, 2**40)
+    centre = np.array([0.3, -1, 0.7, 0.1, 1, -0.2])
+    rounded = float(np.abs(weights).sum(0).max()) * 2.02 / 255 / 2
+    for distance, verdict in ((1.5 * rounded, "equivalent"), (1e-4, "different")):
+        found = eqspec.verify(real, levels, centre - 0.01, centre + 0.01, eqspec.Epsilon(distance), progress=False)
+        assert (found.verdict, found.boxes if verdict == "equivalent" else 1) == (verdict, 1)
+
+
 def test_three_layers_are_proved_on_the_first_box(tmp_path: Path) -> None:
     """What is rounded in one layer is no larger behind the next: error radii grew 10^6 times with each of them."""
     random, value = np.random.default_rng(3), "x"
@@ -199,7 +238,9 @@ def test_three_layers_are_proved_on_the_first_box(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "nodes",
     [
-        [LEVELS, node("DequantizeLinear", ["q", "s", "z"], "y")],
+        [LEVELS, node("DequantizeLinear", ["q", "s"], "y")],
+        [LEVELS, node("DequantizeLinear", ["q", "t", "z"], "y")],
+        [LEVELS, node("DequantizeLinear", ["q", "s", "z"], "d"), node("Cast", ["q"], "y", to=TensorProto.FLOAT)],
         [LEVELS, node("MatMulInteger", ["q", "w"], "i"), *SCALED],
         [
             LEVELS,

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import NodeProto
+from onnx import NodeProto, TensorProto
 
 import eqspec
+from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
 from unit.networks.models import model, node, run_onnxruntime, save
 
@@ -70,6 +71,15 @@ CASES: dict[str, list[NodeProto]] = {
         node("ReduceSum", ["x", "last"], "s"), node("Greater", ["s", "one"], "c"), node("Log", ["s"], "l"),
         node("Where", ["c", "l", "x"], "y"),
     ],
+    "cast on the way": [
+        node("Cast", ["x"], "w", to=TensorProto.DOUBLE), node("Log", ["w"], "l"),
+        node("Cast", ["l"], "n", to=TensorProto.FLOAT), node("Greater", ["x", "zero"], "c"),
+        node("Where", ["c", "n", "low"], "y"),
+    ],
+    "of constants that are computed": [
+        node("Less", ["table", "half"], "c"), node("Log", ["table"], "l"), node("Where", ["c", "table", "l"], "w"),
+        node("ReduceSum", ["w"], "s"), node("Mul", ["x", "s"], "y"),
+    ],
     "already safe": [
         node("Equal", ["x", "zero"], "c"), node("Where", ["c", "one", "x"], "d"), node("Div", ["x", "d"], "q"),
         node("Where", ["c", "zero", "q"], "y"),
@@ -90,6 +100,18 @@ def test_it_has_a_value_where_the_file_has_one(name: str, tmp_path: Path) -> Non
         expected = run_onnxruntime(network.source, x[None])[0].ravel()
         assert np.isfinite(expected).all()
         np.testing.assert_allclose(network.evaluate(x[None].astype(float))[0], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_logarithms_of_constants_that_are_cast_to_integers_have_to_be_folded(tmp_path: Path) -> None:
+    """As buckets of distances of T5 have them: which integer a runtime gets is decided by what it rounds."""
+    nodes = [
+        node("Less", ["table", "half"], "c"), node("Log", ["table"], "l"), node("Floor", ["l"], "r"),
+        node("Cast", ["table"], "i", to=TensorProto.INT64), node("Cast", ["r"], "n", to=TensorProto.INT64),
+        node("Where", ["c", "i", "n"], "w"), node("Cast", ["w"], "k", to=TensorProto.FLOAT),
+        node("ReduceSum", ["k"], "s"), node("Mul", ["x", "s"], "y"),
+    ]  # fmt: skip
+    with pytest.raises(NetworkError, match=r"cast to integers.*onnxsim"):
+        read(tmp_path, nodes)
 
 
 def test_other_readers_read_what_they_read(tmp_path: Path) -> None:

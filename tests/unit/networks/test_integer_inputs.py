@@ -74,6 +74,23 @@ DIVISIONS: dict[str, list[NodeProto]] = {
         node("CumSum", ["c", "one"], "q"), node("Gather", ["t", "q"], "y"),
     ],
     "beside each other": [node("GatherElements", ["flat", "i"], "y", axis=1)],
+    "at the first of a kind": [
+        node("Mod", ["i", "five"], "q"), node("Gather", ["t", "q"], "h"), node("Equal", ["q", "four"], "e"),
+        node("Cast", ["e"], "c", to=7), node("ArgMax", ["c"], "p", axis=1, keepdims=1),
+        node("Concat", ["row", "p"], "n", axis=1), node("GatherND", ["h", "n"], "y"),
+    ],
+    "at the largest": [
+        node("Mod", ["i", "five"], "q"), node("Gather", ["t", "q"], "h"),
+        node("ArgMax", ["i"], "p", axis=1, keepdims=1, select_last_index=1),
+        node("Concat", ["row", "p"], "n", axis=1), node("GatherND", ["h", "n"], "y"),
+    ],
+    "at the smallest": [
+        node("Mod", ["i", "five"], "q"), node("Gather", ["t", "q"], "h"), node("ArgMin", ["i"], "p", axis=1),
+        node("Concat", ["row", "p"], "n", axis=1), node("GatherND", ["h", "n"], "y"),
+    ],
+    "integers beside each other": [
+        node("GatherElements", ["kinds", "i"], "q", axis=1), node("Gather", ["t", "q"], "y"),
+    ],
 }  # fmt: skip
 """Where `t` has the rows 0 to 4."""
 
@@ -81,7 +98,15 @@ DIVISIONS: dict[str, list[NodeProto]] = {
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_integers_are_divided_and_chosen_as_onnxruntime_does(name: str, tmp_path: Path) -> None:
     proto = embedding(DIVISIONS[name], {"t": (ROWS, 2), "flat": (1, ROWS)}, places=2)
-    for constant, number in (("k", [[3, 12]]), ("five", 5), ("four", 4), ("zero", 0), ("one", 1)):
+    for constant, number in (
+        ("k", [[3, 12]]),
+        ("five", 5),
+        ("four", 4),
+        ("zero", 0),
+        ("one", 1),
+        ("kinds", [[4, 0, 2, 2, 1]]),
+        ("row", [[0]]),
+    ):
         if any(constant in one.input for one in DIVISIONS[name]):
             proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(number), constant))
     network = read_network(save(tmp_path, proto))

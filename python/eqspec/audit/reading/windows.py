@@ -42,7 +42,7 @@ def windows(places: Array, kernel: Sequence[int], attributes: Mapping[str, Any],
     ends, beyond = [], []
     for n, s, w, a, b in zip(size, strides, span, pads[:axes], pads[axes:], strict=True):
         left = n + a + b - w
-        if left < 0:
+        if left < 0 and (left <= -s or not attributes.get("ceil_mode")):
             raise Refused("a window that is larger than its value")
         count = -(-left // s) + 1 if attributes.get("ceil_mode") else left // s + 1
         if attributes.get("ceil_mode") and (count - 1) * s >= n + a:  # then no window begins in the padding at the end

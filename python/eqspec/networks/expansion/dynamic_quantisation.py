@@ -15,7 +15,10 @@ at most 255. Bounds are then far closer, because no smallest entry is looked for
 Behind a Sign, or a Clip from -1 to 1, the range is 2 wherever both ends are reached, and the zero point and the levels
 of both ends lie at ties, 127.5. Runtimes divide in float32 there and may decide otherwise, so such a file is refused.
 
-Levels that go anywhere else than into a product by way of moves are left as they are, and refused by name.
+A DequantizeLinear with the same scale and zero point, as tf2onnx writes it for TFLite files with weights alone of 8
+bits, gives s (q - z) = x + s ((q - z) - x / s): x and a small number.
+
+Levels that go anywhere else than into one of these by way of moves are left as they are, and refused by name.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ class _Quantised:
 
 
 def expand(pieces: Pieces) -> None:
-    """Write out every DynamicQuantizeLinear whose levels go into products with stored integers alone."""
+    """Write out every DynamicQuantizeLinear whose levels are dequantised or multiplied with stored integers alone."""
     graph = _Readers(pieces)
     sources = {id(node): node for node in pieces.nodes if _is(node, "DynamicQuantizeLinear")}
     uses = {key: graph.uses(node) for key, node in sources.items()}
@@ -145,10 +148,10 @@ class _Readers:
             raise UnreadableError(f"{message}, and runtimes that divide in float32 may decide otherwise", _OTHER_ENDS)
 
     def uses(self, source: NodeProto) -> list[NodeProto] | None:
-        """The products that take the levels of this quantiser; None where something else does."""
+        """The products and dequantisers that take the levels of this quantiser; None where something else does."""
         if len(source.input) != 1 or len(source.output) != 3 or source.attribute:
             return None
-        levels, _, zero = source.output
+        levels, step, zero = source.output
         found: list[NodeProto] = []
         open_values = [levels]
         while open_values:
@@ -158,7 +161,7 @@ class _Readers:
             for node, index in self._of[name]:
                 if index == 0 and _is(node, *_MOVES) and len(node.output) == 1:
                     open_values.append(node.output[0])
-                elif index == 0 and self._is_product(node, zero):
+                elif index == 0 and (self._is_product(node, zero) or _dequantises(node, step, zero)):
                     found.append(node)
                 else:
                     return None
@@ -170,7 +173,7 @@ class _Readers:
         """The one node that scales a product by the step of its own levels, and the other scale; '' for none."""
         quantised = made.get(product.input[0])
         casts = self._of[product.output[0]]
-        if quantised is None or product.op_type == "MatMulIntegerToFloat" or len(casts) != 1:
+        if quantised is None or not _is(product, "MatMulInteger", "ConvInteger") or len(casts) != 1:
             return
         readers = self._of[casts[0][0].output[0]]
         if len(readers) != 1 or casts[0][0].output[0] == self._pieces.output:
@@ -238,7 +241,10 @@ def _rounded(pieces: Pieces, node: NodeProto, quotient: str, output: str = "") -
 
 
 def _product(pieces: Pieces, node: NodeProto, made: Mapping[str, _Quantised]) -> None:
-    """A product with the levels less their zero point, in real numbers."""
+    """A product with the levels less their zero point, or what they stand for, in real numbers."""
+    if _is(node, "DequantizeLinear"):
+        _dequantised(pieces, node, made.get(node.input[0]))
+        return
     matrix = _matrix(pieces, node)
     if node.op_type == "MatMulIntegerToFloat" and node.input[0] in made and node.input[2] == made[node.input[0]].step:
         _scaled(pieces, node, matrix, node, made[node.input[0]], [node.input[3]], _given(node, 6))
@@ -252,6 +258,15 @@ def _product(pieces: Pieces, node: NodeProto, made: Mapping[str, _Quantised]) ->
     scaled = pieces.add(node, "Mul", [summed, made_scale], "" if bias else node.output[0])
     if bias:
         pieces.add(node, "Add", [scaled, bias], node.output[0])
+
+
+def _dequantised(pieces: Pieces, node: NodeProto, quantised: _Quantised | None) -> None:
+    """What levels stand for: the value and what rounding changed of it, or levels that were moved times their step."""
+    if quantised is None:
+        pieces.add(node, "Mul", node.input[:2], node.output[0])
+        return
+    lost = pieces.add(node, "Mul", [quantised.lost, quantised.step])
+    pieces.add(node, "Add", [quantised.value, lost], node.output[0])
 
 
 def _scaled(
@@ -323,6 +338,13 @@ def _signed(pieces: Pieces, name: str) -> bool:
     """Whether stored integers are signed bytes, which some processors sum up wrongly with unsigned ones."""
     stored = pieces.stored(name)
     return stored is not None and stored.data_type == TensorProto.INT8
+
+
+def _dequantises(node: NodeProto, step: str, zero: str) -> bool:
+    """Whether it gives what levels of this step and zero point stand for, as numbers of 32 bits."""
+    if not _is(node, "DequantizeLinear") or list(node.input[1:]) != [step, zero] or len(node.output) != 1:
+        return False
+    return all(a.name == "axis" for a in node.attribute)
 
 
 def _is(node: NodeProto, *operators: str) -> bool:

@@ -6,10 +6,11 @@ of the function, wherever C does not choose it, is replaced by a number at which
     Where(C, f(a), b) = Where(C, f(Where(C, a, 1)), b).
 
 Where C holds, both sides are f(a), and elsewhere both are b: the same function, which now has values wherever the file
-has. Between f and the Where there may be further operators of single entries, which are copied, so that other readers
-keep what they read. Where C compares a with a number t at which f has a value, t stands for the 1: the argument is then
-continuous, and read as the larger or the smaller one of a and t. In Or(C, IsNaN(f(a))) the second is asked only where C
-does not hold, and is guarded likewise. Arguments that cannot leave the domain, by their form, are left as they are.
+has. Between f and the Where there may be further operators of single entries, and casts, as of the logarithms that give
+T5 its buckets of distances; they are copied, so that other readers keep what they read. Where C compares a with a
+number t at which f has a value, t stands for the 1: the argument is then continuous, and read as the larger or the
+smaller one of a and t. In Or(C, IsNaN(f(a))) the second is asked only where C does not hold, and is guarded likewise.
+Arguments that cannot leave the domain, by their form, are left as they are.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from eqspec.networks.onnx_tensor import FLOATS, WHOLES
 
 _STANDARD = ("", "ai.onnx")
 _BETWEEN = {
-    "Abs", "Add", "Cos", "Div", "Exp", "Identity", "Log", "Max", "Min", "Mul", "Neg", "Pow", "Reciprocal", "Relu",
-    "Sigmoid", "Sin", "Sqrt", "Sub", "Sum", "Tanh", "Where",
+    "Abs", "Add", "Ceil", "Cos", "Div", "Exp", "Floor", "Identity", "Log", "Max", "Min", "Mul", "Neg", "Pow",
+    "Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sqrt", "Sub", "Sum", "Tanh", "Where",
 }  # fmt: skip
 """Operators of single entries, whose operands (`_operands`) and result have one type."""
 _OF_FLOATS = frozenset(("Cos", "Exp", "Log", "Reciprocal", "Sigmoid", "Sin", "Sqrt", "Tanh"))
@@ -93,16 +94,18 @@ class _Guards:
 
     def _guarded(self, at: NodeProto, condition: str, name: str, kind: int | None, *, chosen: bool) -> str:
         """What stands for a value that counts only where the condition has this truth value; itself, if it may stay."""
-        nodes, asked = self._between(name)
+        nodes, asked = self._between(name, casts=True)
         partial = [n for n in nodes if (a := _argument(n, self._pieces)) is not None and not self._inside(n, a)]
-        kind = self._type_of(nodes, condition) if kind is None else kind
-        if not partial or kind not in FLOATS or asked > _MOST_COPIED:
+        cast = any(node.op_type == "Cast" for node in nodes)
+        kind = self._type_of(nodes, condition) if kind is None and not cast else kind
+        if not partial or (kind not in FLOATS and not cast) or asked > _MOST_COPIED:
             return name
         copies = dict[str, str]()
         for node in reversed(nodes):
             inputs = [copies.get(i, i) for i in node.input]
-            argument = _argument(node, self._pieces)
-            if node in partial and argument is not None:
+            argument = _argument(node, self._pieces) if node in partial else None
+            kind = self._type_of([node, *self._between(argument)[0]], condition) if cast and argument else kind
+            if argument is not None and kind in FLOATS:
                 place = list(node.input).index(argument) if node.op_type != "Div" else 1
                 stand_in = self._stand_in(node, condition, argument, kind)
                 pair = [inputs[place], stand_in] if chosen else [stand_in, inputs[place]]
@@ -114,12 +117,16 @@ class _Guards:
                 self._put(copy)
         return copies.get(name, name)
 
-    def _between(self, name: str) -> tuple[list[NodeProto], int]:
-        """The operators of single entries that a value is made by, readers first, and how many there are."""
+    def _between(self, name: str, *, casts: bool = False) -> tuple[list[NodeProto], int]:
+        """The operators of single entries that a value is made by, readers first, and how many there are.
+
+        Without casts all of them have one type.
+        """
+        between = _BETWEEN | {"Cast"} if casts else _BETWEEN
         found, todo, seen = list[NodeProto](), [name], set[str]()
         while todo and len(found) <= _MOST_COPIED:
             node = self._maker(todo.pop())
-            if node is not None and node.op_type in _BETWEEN and len(node.output) == 1 and node.output[0] not in seen:
+            if node is not None and node.op_type in between and len(node.output) == 1 and node.output[0] not in seen:
                 seen.add(node.output[0])
                 found.append(node)
                 todo += _operands(node)

@@ -1,21 +1,37 @@
-"""What stands for numbers that are not there: Where(IsNaN(a), c, a) is a, whatever number or infinity c is.
+"""What stands for numbers that are not there, and is never chosen.
 
-No real number is NaN or infinite, so what is put in the place of one is never chosen. JAX writes sorting so, with an
-infinity that no network holds as a number.
+Where(IsNaN(a), c, a) is a, whatever number or infinity c is: no real number is NaN or infinite. JAX writes sorting so,
+with an infinity that no network holds as a number.
+
+Where(n > 0, a, NaN) is a, where n is a number of the file and not of its input. JAX writes variances so, with n entries
+less the degrees of freedom. The condition is worked out when the graph is read: it becomes that of an If, whose other
+branch is the NaN, which is refused where it is taken.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import ExternalData, stored
 
 _STANDARD = ("", "ai.onnx")
+_SPREAD = ("Expand", "Identity", "Reshape", "Tile", "Unsqueeze")
+_SIZES = ("Shape", "Size")
+_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
 
 
 def expand(pieces: Pieces) -> None:
-    """Leave out every such Where whose other choice is one stored number."""
+    """Leave out what stands for numbers that are none."""
+    _leave_out_replacements(pieces)
+    _leave_out_nowhere(pieces)
+
+
+def _leave_out_replacements(pieces: Pieces) -> None:
+    """Leave out every Where of what is not a number whose other choice is one stored number."""
     tested = {
         node.output[0]: node.input[0]
         for node in pieces.nodes
@@ -33,3 +49,75 @@ def expand(pieces: Pieces) -> None:
             pieces.notes.append(said)
         else:
             pieces.nodes.append(node)
+
+
+def _leave_out_nowhere(pieces: Pieces) -> None:
+    """Make an If of every Where between numbers and NaN whose condition is one of the file alone."""
+    makers = {name: node for node in pieces.nodes for name in node.output if name}
+    fixed = set[str]()  # values that do not depend on the input
+    before, pieces.nodes = pieces.nodes, []
+    for node in before:
+        if node.domain in _STANDARD and (
+            node.op_type in _SIZES or all(not n or n in fixed or pieces.stored(n) is not None for n in node.input)
+        ):
+            fixed.update(node.output)
+        index = _nowhere_choice(pieces, node, makers)
+        if index is None or not (node.input[0] in fixed or pieces.stored(node.input[0]) is not None):
+            pieces.nodes.append(node)
+        else:
+            _only_the_other(pieces, node, index, makers)
+
+
+def _nowhere_choice(pieces: Pieces, node: NodeProto, makers: dict[str, NodeProto]) -> int | None:
+    """Which input of a Where is NaN everywhere."""
+    if node.op_type != "Where" or node.domain not in _STANDARD or len(node.input) != 3 or len(node.output) != 1:
+        return None
+    found = [index for index in (1, 2) if _source(pieces, node.input[index], makers) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _source(pieces: Pieces, name: str, makers: dict[str, NodeProto]) -> TensorProto | None:
+    """The stored NaN that a value consists of."""
+    while (maker := makers.get(name)) is not None and maker.op_type in _SPREAD and maker.domain in _STANDARD:
+        name = maker.input[0]
+    tensor = pieces.stored(name)
+    if tensor is None or tensor.data_type not in _FLOATS or tensor.dims or tensor.external_data:
+        return None
+    return tensor if np.isnan(numpy_helper.to_array(tensor)).all() else None
+
+
+def _only_the_other(pieces: Pieces, node: NodeProto, index: int, makers: dict[str, NodeProto]) -> None:
+    """If(the other one is chosen everywhere) then Where with 0 in the place of NaN, else NaN."""
+    condition = node.input[0] if index == 2 else pieces.add(node, "Not", [node.input[0]])
+    whole = pieces.add(node, "Cast", [condition], to=TensorProto.INT32)
+    every = pieces.add(node, "Cast", [pieces.add(node, "ReduceMin", [whole], keepdims=0)], to=TensorProto.BOOL)
+    nowhere = _source(pieces, node.input[index], makers)
+    assert nowhere is not None
+    inputs = list(node.input)
+    inputs[index] = _zeros(pieces, node, node.input[index], makers)
+    branches = {}
+    for branch, made in (("then_branch", helper.make_node("Where", inputs, [""])), ("else_branch", _constant(nowhere))):
+        made.name, made.output[0] = node.name or node.output[0], pieces.name(node.output[0])
+        end = helper.make_tensor_value_info(made.output[0], nowhere.data_type, None)
+        branches[branch] = helper.make_graph([made], branch, [], [end])
+    pieces.add(node, "If", [every], node.output[0], **branches)
+
+
+def _constant(tensor: TensorProto) -> NodeProto:
+    made = helper.make_node("Constant", [], [""])
+    made.attribute.append(helper.make_attribute("value", tensor))
+    return made
+
+
+def _zeros(pieces: Pieces, node: NodeProto, name: str, makers: dict[str, NodeProto]) -> str:
+    """Zeros in the shape of a value that is NaN everywhere."""
+    maker = makers.get(name)
+    if maker is None or maker.op_type == "Constant":
+        tensor = pieces.stored(name)
+        assert tensor is not None
+        return pieces.constant(np.zeros_like(numpy_helper.to_array(tensor)), name)
+    copy = NodeProto()
+    copy.CopyFrom(maker)
+    copy.input[0], copy.output[0] = _zeros(pieces, node, maker.input[0], makers), pieces.name(name)
+    pieces.nodes.append(copy)
+    return str(copy.output[0])

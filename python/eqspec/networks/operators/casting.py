@@ -27,7 +27,7 @@ from eqspec.networks.operators.quantising import ends_of_clip
 from eqspec.networks.quantiser import Quantiser
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
-_FOLD = "fold the constants before exporting"
+_FOLD = "fold the constants before exporting, for example with onnxsim"
 _MOST_PLACES = 2.0**31
 _MOST_CLIPS = 8
 """Behind one another, of which the range of a value is made."""

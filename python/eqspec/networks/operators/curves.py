@@ -11,6 +11,7 @@ defined on counts: where an argument may leave the domain of Log, Sqrt or Recipr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -158,7 +159,7 @@ def power(call: OperatorCall) -> Sequence[Value]:
             raise UnreadableError("a power whose base and exponent both depend on the input", fix)
         return [of(Curve("exp"), af.scale(exponent, _of_constant(Curves.all(Curve("log")), base)))]
     if exponent.error is not None:
-        raise UnreadableError("an exponent that is only known up to rounding", "store the exponent as a constant")
+        return [_enclosed_power(call, base, exponent)]
     shape = np.broadcast_shapes(base.shape, exponent.shape)
     if isinstance(base, Enclosure):
         base = base.rearranged(lambda a: np.broadcast_to(a, shape))
@@ -170,6 +171,17 @@ def power(call: OperatorCall) -> Sequence[Value]:
     if exponents.size and (exponents == 0.5).all() and (root := _exact_root(base)) is not None:
         return [_as_computed(call, root)]
     return [_as_computed(call, of_entries(Curves.of_numbers(exponents, _power), base))]
+
+
+def _enclosed_power(call: OperatorCall, base: Real, exponent: Enclosure) -> Real:
+    """x^a = exp(a log x), where the graph computes a, as 1 / p of a generalised mean. It has a value for positive x."""
+    if prod(exponent.shape) != 1 or call.given.unit:  # in float32 a is another number
+        raise UnreadableError("an exponent that is only known up to rounding", "store the exponent as a constant")
+    logarithm = of(Curve("log"), base)
+    if isinstance(logarithm, Enclosure):
+        return of(Curve("exp"), constants.multiply(logarithm, exponent))
+    shape = np.broadcast_shapes(base.shape, exponent.shape)
+    return of(Curve("exp"), af.scale(af.broadcast(logarithm, shape), exponent))
 
 
 def square_root(call: OperatorCall) -> Sequence[Value]:

@@ -18,7 +18,7 @@ from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Joined, Levels, Through, limited
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError, Whole
-from eqspec.networks.operators import integer_arithmetic, pooling, rearranging, shapes
+from eqspec.networks.operators import integer_arithmetic, places, pooling, rearranging, shapes
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.quantising import TYPES
 
@@ -150,8 +150,14 @@ def _is_not_zero(call: OperatorCall, given: Levels) -> Affine:
     return af.curve(sign, Curves.all(ABSOLUTE))
 
 
+def _as_numbers(operator: Operator) -> Operator:
+    """An operator that asks of integers only which of them are larger."""
+    return lambda call: operator(replace(call, inputs=[_given(call).meaning(1.0, 0.0), *call.inputs[1:]]))
+
+
 OPERATORS: dict[str, Operator] = {
     **integer_arithmetic.OPERATORS,
+    **{name: _as_numbers(places.OPERATORS[name]) for name in ("ArgMax", "ArgMin")},
     "Cast": cast,
     "Clip": clip,
     "Concat": concat,

@@ -24,7 +24,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels, limited
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import comparisons, integer_arithmetic, pooling, rearranging, selection
+from eqspec.networks.operators import comparisons, integer_arithmetic, pooling, rearranging, selection, shapes
 from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
@@ -113,7 +113,8 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
     if not isinstance(places, Levels):
         return rearranging.OPERATORS["GatherElements"](call)
     call.refuse_rounded_jump(_JUMP)
-    table = call.real_value(0)
+    whole = _whole(call.value(0))
+    table = call.real_value(0) if whole is None else Enclosure(whole)
     rank = len(table.shape)
     axis = axis_of(call.integer("axis", 0), rank)
     size = table.shape[axis]
@@ -148,7 +149,8 @@ def gather_elements(call: OperatorCall) -> Sequence[Value]:
         groups = np.arange(steps.size).reshape(places.size, -1)
         total = pooling.mean(steps, groups, np.ones(len(groups), int), (places.size, 1))
         chosen = add(chosen, total)
-    return [_moved(chosen, lambda a: a.reshape(places.shape))]
+    result = _moved(chosen, lambda a: a.reshape(places.shape))
+    return [result if whole is None else integer_arithmetic.counted(call, result, whole)]
 
 
 def one_hot(call: OperatorCall) -> Sequence[Value]:
@@ -190,16 +192,24 @@ def _depth(call: OperatorCall) -> int:
 
 
 def gather_many(call: OperatorCall) -> Sequence[Value]:
-    """GatherND of levels by constant places, or of stored rows by places along the first axis that are levels."""
-    places = call.value(1)
+    """GatherND of levels by constant places, or by places that are levels along one axis, all before it of one entry.
+
+    So is x[arange(batch), place] of one sample, the token that a classifier of sentences looks at.
+    """
+    table, places = call.value(0), call.value(1)
     if not isinstance(places, Levels):
         return rearranging.OPERATORS["GatherND"](call)
-    if call.integer("batch_dims", 0) or not places.shape or places.shape[-1] != 1:
+    shape = shapes.shape_of_value(table)
+    count = places.shape[-1] if places.shape else 0
+    wide = [axis for axis, size in enumerate(shape[:count]) if size != 1]
+    if call.integer("batch_dims", 0) or not 0 < count <= len(shape) or len(wide) > 1:
         message = f"places along {places.shape[-1:] or (0,)} axes, or of batches, that depend on the input"
         raise UnreadableError(message, "write it with Gather along one axis")
-    rows = places.rearranged(lambda index: index[..., 0])
+    axis = wide[0] if wide else 0
+    rows = places.rearranged(lambda index: index[..., axis])
+    beside = shapes.apply(table, lambda a: a.reshape(shape[axis], *shape[count:]))
     node = helper.make_node("Gather", list(call.node.input), list(call.node.output), name=call.node.name)
-    return gather(replace(call, node=node, inputs=[call.value(0), rows]))
+    return gather(replace(call, node=node, inputs=[beside, rows]))
 
 
 def _above(places: Levels, thresholds: en.Array) -> Affine:

@@ -144,7 +144,7 @@ def _image(x: Value, block: int) -> tuple[int, ...]:
 
 def where_constant(call: OperatorCall) -> Sequence[Value]:
     """Where: entries of two values by a constant condition."""
-    if folding.is_constant(call):
+    if folding.is_constant(call) and not _is_computed(call, 1, 2):
         return folding.fold(call)
     chosen, a, b = call.whole(0), call.real_value(1), call.real_value(2)
     check_broadcast(a.shape, b.shape)
@@ -153,10 +153,21 @@ def where_constant(call: OperatorCall) -> Sequence[Value]:
         check_one_for_all(call, chosen.shape, operand)
         check_one_for_all(call, shape, operand)
     check_value(shape)
+    if isinstance(a, Enclosure) and isinstance(b, Enclosure):
+        exact = a.error is None and b.error is None
+        error = None if exact else np.where(chosen, a.radius, b.radius)
+        return [Enclosure(np.where(chosen, a.value, b.value), error)]
     first = np.broadcast_to(np.arange(prod(a.shape)).reshape(a.shape), shape)
     second = np.broadcast_to(np.arange(prod(b.shape)).reshape(b.shape), shape) + prod(a.shape)
     values = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in (a, b)]
     return [concatenated(values, np.where(chosen, first, second))]
+
+
+def _is_computed(call: OperatorCall, *indices: int) -> bool:
+    """Whether inputs are real constants one of which the graph computes, so that it may be known up to rounding."""
+    given = [call.value(i) for i in indices]
+    real = [v for v in given if isinstance(v, Enclosure)]
+    return len(real) == len(given) and (call.rounded or any(v.error is not None for v in real))
 
 
 _FILLING = {"Trilu"}
@@ -165,9 +176,9 @@ _FILLING = {"Trilu"}
 
 def moving(call: OperatorCall) -> Sequence[Value]:
     """An operator that moves entries by constants, or fills in zeros; the value is its first input."""
-    if folding.is_constant(call):
-        return folding.fold(call)
     levels = call.value(0)
+    if folding.is_constant(call) and not _is_computed(call, 0):
+        return folding.fold(call)
     x = levels if isinstance(levels, Levels) and call.node.op_type not in _FILLING else call.real_value(0)
     given = [None if v is None else call.whole(i) for i, v in enumerate(call.inputs) if i]
     if call.node.op_type == "Tile":
@@ -177,6 +188,9 @@ def moving(call: OperatorCall) -> Sequence[Value]:
         (made,) = folding.run(call.node, call.opset, [a.astype(np.int64) + 1, *given])
         return np.asarray(made - 1)
 
+    if isinstance(x, Enclosure):  # whose own entries are moved, and no positions
+        places = positions(np.arange(prod(x.shape)).reshape(x.shape))
+        return [x.rearranged(lambda a: np.where(places == NONE, 0.0, a.reshape(-1)[places]))]
     return [apply(x, positions)]
 
 

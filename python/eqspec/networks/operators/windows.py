@@ -45,11 +45,11 @@ class Windows:
     def _results(self, axis: int) -> int:
         size, stride, before = self.sizes[axis], self.strides[axis], self.before[axis]
         room = size + before + self.behind[axis] - self.extents[axis]
-        if room < 0:
+        count = -(-room // stride) + 1 if self.ceil else room // stride + 1
+        if count < 1:
             raise UnreadableError(f"windows of {self.extents} do not fit into {self.sizes} with its padding", _AGAIN)
         if not self.ceil:
-            return room // stride + 1
-        count = -(-room // stride) + 1
+            return count
         return count - 1 if (count - 1) * stride >= size + before else count
 
     def axis(self, axis: int) -> Indices:

@@ -19,8 +19,8 @@ _COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"
 """What integers that depend on the input may be used in (`operators/integer_arithmetic`)."""
 
 TAKING = {
-    *_MOVED, *_COMPUTING, "Cast", "Clip", "Concat", "CumSum", "Div", "Gather", "GatherElements", "GatherND", "If",
-    "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "Scan", "Where",
+    *_MOVED, *_COMPUTING, "ArgMax", "ArgMin", "Cast", "Clip", "Concat", "CumSum", "Div", "Gather", "GatherElements",
+    "GatherND", "If", "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "Scan", "Where",
 }  # fmt: skip
 """Operators of which some form takes integers that depend on the input, or has graphs inside that may."""
 

@@ -21,7 +21,7 @@ _NO_INTEGERS = (
 )
 _DYNAMIC = (
     "its scale follows from the smallest and the largest value of each input, so thresholds move with the data; "
-    "that is read where its levels go into products with stored integers alone",
+    "that is read where its levels are dequantised at once, or go into products with stored integers alone",
     "quantise statically, with scales that a calibration found (quantize_static of onnxruntime)",
 )
 _PACKED = (
