@@ -190,7 +190,7 @@ def fraction(kind: str) -> list[NodeProto]:
 
 @pytest.mark.parametrize("kind", ["1 / (1 + e^-x)", "x / (1 + e^-x)", "x (1 + e^-x)^-1"])
 def test_an_infinity_in_a_denominator_is_0(kind: str) -> None:
-    proto = model(fraction(kind), {"one": F(1)}, [1, 2])
+    proto = model(fraction(kind), {"one": np.array(1, F)}, [1, 2])
     found = eqspec.verify(proto, proto, [-200] * 2, [200] * 2, Epsilon(1), arithmetic="float32", timeout=20)
     assert found.verdict is Verdict.EQUIVALENT
     far = np.array([[-200, 200], [-89, 89], [-90.5, 87], [-104, 0]], F)
@@ -204,7 +204,7 @@ def test_an_infinity_in_a_denominator_is_0(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["e^x / (1 + e^x)", "e^x (1 + e^x)^-1", "x (e^x / (1 + e^x))", "(x e^x) / (1 + e^x)"])
 def test_infinities_that_meet_are_no_function(kind: str) -> None:
     """Over the reals it is a Sigmoid or SiLU, and runtimes answer NaN where the exponential is infinite."""
-    proto = model(fraction(kind), {"one": F(1)}, [1, 2])
+    proto = model(fraction(kind), {"one": np.array(1, F)}, [1, 2])
     assert any(np.isnan(answer).any() for answer in Runtimes(proto)(np.full((1, 2), 100, F)))
     assert eqspec.verify(proto, proto, [-100] * 2, [100] * 2, Epsilon(1)).verdict is Verdict.EQUIVALENT
     with pytest.raises(eqspec.EqspecError, match=r"reciprocal|overflow"):
