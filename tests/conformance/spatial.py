@@ -210,7 +210,7 @@ def blocks(kind: str) -> Generator:
             made = g.constant(np.array(target, np.int64))
             (v,) = g.add("Reshape", [v, made], partial(sample_of(v).reshape, target))
         chosen: dict[str, Any] = {"blocksize": size}
-        if kind == "DepthToSpace" and g.opset >= 11 and g.chance(0.6):
+        if g.opset >= (11 if kind == "DepthToSpace" else 28) and g.chance(0.6):
             chosen["mode"] = g.one(["DCR", "CRD"])
         add(g, kind, [v], **chosen)
 

@@ -172,6 +172,45 @@ def test_what_cancels_is_not_taken_for_a_function(tmp_path: Path) -> None:
             assert high - low > 1
 
 
+def fraction(kind: str) -> list[NodeProto]:
+    """A Sigmoid or SiLU with an exponential, as formulas are written down."""
+    grown = [node("Exp", ["x"], "e"), node("Add", ["e", "one"], "d")]
+    shrunk = [node("Neg", ["x"], "m"), node("Exp", ["m"], "e"), node("Add", ["one", "e"], "d")]
+    forms = {
+        "1 / (1 + e^-x)": [*shrunk, node("Div", ["one", "d"], "y")],
+        "x / (1 + e^-x)": [*shrunk, node("Div", ["x", "d"], "y")],
+        "x (1 + e^-x)^-1": [*shrunk, node("Reciprocal", ["d"], "r"), node("Mul", ["r", "x"], "y")],
+        "e^x / (1 + e^x)": [*grown, node("Div", ["e", "d"], "y")],
+        "e^x (1 + e^x)^-1": [*grown, node("Reciprocal", ["d"], "r"), node("Mul", ["e", "r"], "y")],
+        "x (e^x / (1 + e^x))": [*grown, node("Div", ["e", "d"], "q"), node("Mul", ["x", "q"], "y")],
+        "(x e^x) / (1 + e^x)": [*grown, node("Mul", ["x", "e"], "n"), node("Div", ["n", "d"], "y")],
+    }
+    return forms[kind]
+
+
+@pytest.mark.parametrize("kind", ["1 / (1 + e^-x)", "x / (1 + e^-x)", "x (1 + e^-x)^-1"])
+def test_an_infinity_in_a_denominator_is_0(kind: str) -> None:
+    proto = model(fraction(kind), {"one": np.array(1, F)}, [1, 2])
+    found = eqspec.verify(proto, proto, [-200] * 2, [200] * 2, Epsilon(1), arithmetic="float32", timeout=20)
+    assert found.verdict is Verdict.EQUIVALENT
+    far = np.array([[-200, 200], [-89, 89], [-90.5, 87], [-104, 0]], F)
+    with np.errstate(all="ignore"):
+        true = special.expit(far.astype(np.float64)) * (far if kind.startswith("x") else 1)
+    for row, wanted in zip(far, true, strict=True):
+        for answer in Runtimes(proto)(row[None]):
+            assert (np.abs(answer - wanted) <= MISSED * TIMES_X * np.maximum(1, np.abs(row))).all()
+
+
+@pytest.mark.parametrize("kind", ["e^x / (1 + e^x)", "e^x (1 + e^x)^-1", "x (e^x / (1 + e^x))", "(x e^x) / (1 + e^x)"])
+def test_infinities_that_meet_are_no_function(kind: str) -> None:
+    """Over the reals it is a Sigmoid or SiLU, and runtimes answer NaN where the exponential is infinite."""
+    proto = model(fraction(kind), {"one": np.array(1, F)}, [1, 2])
+    assert any(np.isnan(answer).any() for answer in Runtimes(proto)(np.full((1, 2), 100, F)))
+    assert eqspec.verify(proto, proto, [-100] * 2, [100] * 2, Epsilon(1)).verdict is Verdict.EQUIVALENT
+    with pytest.raises(eqspec.EqspecError, match=r"reciprocal|overflow"):
+        eqspec.verify(proto, proto, [-100] * 2, [100] * 2, Epsilon(1), arithmetic="float32")
+
+
 @pytest.mark.parametrize(
     ("nodes", "why"),
     [

@@ -69,6 +69,7 @@ def box_task(
     _check_scores(claim, networks, scores)
     if decide not in ("max", "min"):
         raise InputError(f"decide = {decide!r}; one of max, min")
+    _mention_labels(networks, claim, decide)
     if arithmetic not in ("real", "float32"):
         raise InputError(f"arithmetic = {arithmetic!r}; one of real, float32")
     compared = (in_float32(networks[0]), in_float32(networks[1])) if arithmetic == "float32" else networks
@@ -204,6 +205,14 @@ def _mention_order(reference: Network, candidate: Network) -> None:
         verb, here, there, why = found
         what = f"the candidate {verb} {here} where the reference {verb} {there}: {why}"
         warnings.warn(f"{what}, compared as one vector; export both in one order", UserWarning, stacklevel=4)
+
+
+def _mention_labels(networks: Networks, claim: Property, decide: Literal["max", "min"]) -> None:
+    """Warn where a file's own label is the place of the other end of its scores."""
+    for network in networks:
+        if isinstance(claim, Decision) and network.label not in (None, decide):
+            what = f"the label that {network.source} gives is by the other end of its scores than decide={decide!r}"
+            warnings.warn(f"{what}; give decide={network.label!r} if decisions are meant", UserWarning, stacklevel=4)
 
 
 def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:

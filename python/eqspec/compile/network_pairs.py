@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from eqspec.compile.derived_networks import calibration_rows, format_of, make
 from eqspec.compile.input_order import order_finding
+from eqspec.compile.label_findings import label_finding
 from eqspec.compile.network_instance import Instance, dequantised
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.table_rows import Tables
@@ -221,7 +222,7 @@ class Networks:
 
     def check_pair(self, facts: CheckFacts, pair: Pair) -> None:
         """E208 where probabilities would be compared with logits, W304 where both files are the same, W320 where their
-        inputs or outputs are the same in another order.
+        inputs or outputs are the same in another order, W321 where a file has labels by the other end of its scores.
         """
         if isinstance(facts.claim, ast.StaysWithin | ast.Equals | ast.Satisfies):
             said = {instance.gives: instance for instance in pair}
@@ -233,6 +234,9 @@ class Networks:
                 raise Fault(error("E208", message, facts.claim.candidate.span, *labels, help=hint))
         first, second = self.as_given(pair.candidate), self.as_given(pair.reference)
         if (found := order_finding(facts, (pair.candidate, first), (pair.reference, second))) is not None:
+            self.findings.add(found)
+        decide = facts.subjects.space.decide
+        if (found := label_finding(facts, decide, (pair.candidate, first), (pair.reference, second))) is not None:
             self.findings.add(found)
         if first.identity == second.identity and pair.candidate.takes_raw == pair.reference.takes_raw:
             alone = isinstance(facts.claim, ast.Satisfies | ast.Never)

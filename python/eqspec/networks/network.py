@@ -138,7 +138,8 @@ class Network:
     `sigmoid_of` is the file of one output, a Sigmoid, that is read as two classes: its digest, and the name of the
     output if one was chosen. `sha256` is then that of the completed model.
     `fixed` are the shapes of all inputs, where sizes were given that the file leaves open. Inputs that are `unread` do
-    not reach the output, and are none of the network's.
+    not reach the output, and are none of the network's. `label` says which end of the scores the labels beside them
+    stand for, if the file gives any.
     `dequantised` says what integers at the ends of the file stand for, where the network is one of real numbers.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
@@ -172,6 +173,7 @@ class Network:
     sigmoid_of: tuple[str, str | None] | None = None
     fixed: tuple[tuple[str, tuple[int, ...]], ...] = ()
     unread: tuple[str, ...] = ()
+    label: Literal["max", "min"] | None = None
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -9,11 +9,12 @@ The largest errors of onnxruntime 1.32 and of the reference evaluator of ONNX, o
 over all sizes, are 0.21 times the first (Exp) and 0.08 times the second (Mish). The second follows from the first where
 a file writes the function out, as x times the result of another one: 2^-20 (1 + 1) |x| and what products round.
 
-A function that a file writes out is one function here if between its argument and its result there are products,
-powers and functions only, and at most one constant is added: then nothing cancels, and what is rounded is relative to
-the result or, inside of the other function, as small as that one's own error. Functions that only choose or cut off
-(ReLU, clips, Sign, Floor) are exact; a square is a product. Nothing is known of what has no bound near zero, such as
-the reciprocal of a value, so that is refused.
+A function that a file writes out is one function here if between its argument and its result there are products, powers
+and functions only, and at most one constant is added: then nothing cancels, and what is rounded is relative to the
+result or, inside of the other function, as small as that one's own error. Exponentials are infinite from 89 on: with
+one of them in a denominator the quotient is 0 then, which is within what is assumed; e^x / (1 + e^x) has no value there
+and is read operator by operator. Functions that only choose or cut off (ReLU, clips, Sign, Floor) are exact; a square
+is a product. Nothing is known of what has no bound near zero, such as the reciprocal of a value, so that is refused.
 """
 
 from __future__ import annotations
@@ -117,3 +118,11 @@ def may_be_one(curves: Sequence[Curve], between: Sequence[tuple[str, int, int]])
     added = [(constants, values) for kind, constants, values in between if kind == "Add"]
     several = [values for constants, values in added if not constants]
     return len(added) - len(several) <= 1 and len(several) <= all(c.name == "gelu_tanh" for c in curves)
+
+
+def any_infinity_vanishes(divided: Sequence[bool]) -> bool:
+    """Whether exponentials that are infinite leave 0, given for every way to one whether it stands in a denominator.
+
+    With two ways infinity would meet infinity, or the 0 that the other one became.
+    """
+    return not divided or list(divided) == [True]

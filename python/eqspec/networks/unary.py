@@ -29,7 +29,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expressions import Expression, Form, Interval, Lines, TooComplexError, X, point
 from eqspec.networks.known_functions import Known, recognise
 from eqspec.networks.operators.operator_call import OperatorCall, Value
-from eqspec.networks.runtime_functions import as_computed, may_be_one
+from eqspec.networks.runtime_functions import any_infinity_vanishes, as_computed, may_be_one
 from eqspec.networks.stepped import JUMPING, Stepped
 
 _DEEPEST = 16
@@ -207,7 +207,11 @@ def _as_function(node: Origin, base: Affine) -> Affine | None:
             return None
         found.append(known)
     jumps = any(one.curve == _STRAIGHT for one in found)
-    if base.unit and (jumps or not may_be_one([one.curve for one in found], list(_between(node, base, set())))):
+    if base.unit and (
+        jumps
+        or not may_be_one([one.curve for one in found], list(_between(node, base, set())))
+        or not any_infinity_vanishes(list(_exponentials(node, base)))
+    ):
         return None
     return _written(base, found, which)
 
@@ -220,6 +224,16 @@ def _between(node: Origin, base: Affine, seen: set[int]) -> Iterator[tuple[str, 
         if value is not base and id(value) not in seen:
             seen.add(id(value))
             yield from _between(value._origin[0], base, seen)
+
+
+def _exponentials(node: Origin, base: Affine, *, divided: bool = False) -> Iterator[bool]:
+    """For every way from a node to an exponential behind its base: whether that stands in a denominator."""
+    if node.kind == "Exp":
+        yield divided
+    for place, operand in enumerate(node.operands):
+        if isinstance(operand, Affine) and operand is not base:
+            below = node.kind == "Reciprocal" or (node.kind == "Div" and place == 1)
+            yield from _exponentials(operand._origin[0], base, divided=divided or below)
 
 
 def _collect(node: Origin, base: Affine, constants: list[Enclosure], seen: set[int]) -> bool:

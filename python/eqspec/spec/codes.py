@@ -92,4 +92,5 @@ CODES: dict[str, str] = {
     "W318": "an expectation whose condition never holds",
     "W319": "a distance that any two networks of this kind keep",
     "W320": "two files whose inputs or outputs are the same in another order",
+    "W321": "a decision by the other end of the scores than a file's label",
 }

@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -50,6 +51,7 @@ SIZES = {
     "two_inputs.onnx": (3, 3),
     "same_order.onnx": (3, 3),
     "other_order.onnx": (3, 3),
+    "distances.onnx": (3, 3),
 }
 PORTS = {
     "two_inputs": (Port("track", (1, 2), 2), Port("cell", (1, 1), 1)),
@@ -115,7 +117,8 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
         stripped="softmax" if path.stem.endswith("softmax") else None,
     )
     inner = "Softmax 's' with Clip behind it" if path.stem == "clipped" else None
-    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()))
+    label: Literal["min"] | None = "min" if path.stem == "distances" else None
+    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()), label=label)
 
 
 @pytest.fixture(scope="module")

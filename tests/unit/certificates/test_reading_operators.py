@@ -93,6 +93,15 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
         {"q": np.array([4.0, 0.25, 16.0, -1.0], np.float32)},
         13,
     ),
+    "blocks by channels": (
+        [
+            node("Concat", ["x", "c"], "v", axis=1),
+            node("Reshape", ["v", "s"], "i"),
+            node("SpaceToDepth", ["i"], "y", blocksize=2, mode="CRD"),
+        ],
+        {"c": WEIGHT.reshape(1, -1)[:, :4], "s": whole(1, 2, 2, 2)},
+        28,
+    ),
     "scatter of old": (
         [node("Scatter", ["c", "i", "x"], "y", axis=1)],
         {"c": np.zeros((1, 6), np.float32), "i": np.array([[4, 0, 5, 1]])},

@@ -154,6 +154,8 @@ def _rearranging() -> None:
     one("depth to space", "DepthToSpace", {}, 1, 8, 2, 3, blocksize=2)
     one("depth to space CRD", "DepthToSpace", {}, 1, 8, 2, 3, blocksize=2, mode="CRD")
     one("space to depth", "SpaceToDepth", {}, 1, 2, 4, 6, blocksize=2)
+    one("space to depth CRD", "SpaceToDepth", {}, 1, 2, 4, 6, opset=28, blocksize=2, mode="CRD")
+    one("space to depth DCR", "SpaceToDepth", {}, 1, 2, 4, 6, opset=28, blocksize=2, mode="DCR")
     one("tile", "Tile", {"r": whole(1, 2, 3)}, 1, 2, 3)
     one("gather elements", "GatherElements", {"i": np.array([[[0, 1], [2, 2]]])}, 1, 3, 2, axis=1)
     one("gather nd", "GatherND", {"i": np.array([[0, 1], [0, 2]])}, 1, 3, 2)

@@ -7,6 +7,7 @@ then be what onnxruntime answers, and not nearly so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,17 @@ def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -
     constants |= {"w": np.full((2, 1), 3, np.uint8), "c": np.array([2**31 - 1500], np.int32)}
     with pytest.raises(NetworkError, match=message):
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
+
+
+@pytest.mark.parametrize(
+    ("precision", "read"),
+    [(TensorProto.FLOAT, True), (TensorProto.FLOAT16, False), (TensorProto.BFLOAT16, False)],
+)
+def test_quotients_of_16_bits_are_refused(precision: int, read: bool, tmp_path: Path) -> None:
+    nodes = [node("QuantizeLinear", ["x", "s", "z"], "y", precision=precision)]
+    proto = build(nodes, {"s": np.float32(1), "z": np.uint8(0)}, [1, 2], made=TensorProto.UINT8, opset=23)
+    with nullcontext() if read else pytest.raises(NetworkError, match="in 16 bits"):
+        read_network(save(tmp_path, proto))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -57,7 +58,8 @@ def read(path: Path, output: str | None = None, dequantised: Dequantised | None 
     inner = "Softmax 's' with Clip behind it" if path.stem == "clipped_softmax" else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
     network = Network.of_layers((layer,), str(path), path.stem, stripped=stripped)
-    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()))
+    label: Literal["min"] | None = "min" if path.stem.endswith("distances") else None
+    return replace(network, inner_softmax=inner, ports=PORTS.get(path.stem, ()), label=label)
 
 
 def wrapping(path: Path) -> Network:
@@ -86,6 +88,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "wrapping",
         "sigmoid",
         "smaller_sigmoid",
+        "distances",
+        "smaller_distances",
         *PORTS,
     )
     for name in names:

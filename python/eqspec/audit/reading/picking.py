@@ -113,7 +113,7 @@ def _blocks(kind: str, a: Array, b: int, mode: bytes) -> Array:
         if h % b or w % b:
             raise Refused("blocks that do not fit")
         parts = [a[:, :, i::b, j::b] for i in range(b) for j in range(b)]
-        return np.concatenate(parts, axis=1)
+        return np.stack(parts, axis=1 if mode == b"DCR" else 2).reshape(n, c * b * b, h // b, w // b)
     if c % (b * b):
         raise Refused("blocks that do not fit")
     deep = c // (b * b)

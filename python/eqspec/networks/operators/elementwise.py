@@ -7,7 +7,6 @@ squares and reciprocals (`variable_products`). Integer constants are computed wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators import curves, integers, variable_products
-from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 
@@ -64,31 +63,13 @@ def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
     def operator(call: OperatorCall) -> Sequence[Value]:
         a, b = call.value(0), call.value(1)
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-            b = b.reshape(_legacy_shape(call, a.shape, b.shape)) if call.opset < 7 else b
             check_broadcast(a.shape, b.shape)
             return [whole(a, b)]
         x, y = call.real_value(0), call.real_value(1)
-        if call.opset < 7:
-            y = reshaped(y, _legacy_shape(call, x.shape, y.shape))
         check_one_for_all(call, x.shape, y.shape)
         return [real(x, y)]
 
     return operator
-
-
-def _legacy_shape(call: OperatorCall, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Before opset 7 shapes are equal; with `broadcast` those of B are some of A's, from `axis` or else the last."""
-    if not call.integer("broadcast", 0):
-        shape = b if a == b else None
-    elif prod(b) == 1:
-        shape = (1,) * min(len(a), len(b))
-    else:
-        axis = len(a) - len(b) if call.attribute("axis") is None else call.integer("axis", 0)
-        fits = 0 <= axis <= len(a) - len(b) and all(d in (1, e) for d, e in zip(b, a[axis:], strict=False))
-        shape = (*b, *(1,) * (len(a) - axis - len(b))) if fits else None
-    if shape is None:
-        raise UnreadableError(f"shapes {a} and {b} do not broadcast as opset {call.opset} asks", "export it again")
-    return shape
 
 
 def sum_all(call: OperatorCall) -> Sequence[Value]:

@@ -59,6 +59,8 @@ def quantize(call: OperatorCall) -> Sequence[Value]:
     kind = call.kind(2) if call.has(2) else asked or TensorProto.UINT8
     if asked not in (0, kind):
         raise UnreadableError("output_dtype is another type than that of the zero point", _AGAIN)
+    if call.integer("precision", 0) in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+        raise UnreadableError("a quotient by the scale in 16 bits, which has other levels", _AGAIN)
     place = call.integer("axis", 1), call.integer("block_size", 0)
     return [quantised(call, call.value(0), scale, zero, range_of(kind), place)]
 

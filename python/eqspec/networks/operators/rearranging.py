@@ -113,26 +113,32 @@ def depth_to_space(call: OperatorCall) -> Sequence[Value]:
     n, c, h, w = _image(x, block)
     if c % (block * block):
         raise UnreadableError(f"{c} channels in blocks of {block}", _AGAIN)
-    mode = call.attribute("mode")
     deep = c // (block * block)
-    if mode is None or mode.s == b"DCR":
+    if _places_first(call):
         split, order = (n, block, block, deep, h, w), (0, 3, 4, 1, 5, 2)
-    elif mode.s == b"CRD":
-        split, order = (n, deep, block, block, h, w), (0, 1, 4, 2, 5, 3)
     else:
-        raise UnreadableError(f"mode {mode.s!r}", _AGAIN)
+        split, order = (n, deep, block, block, h, w), (0, 1, 4, 2, 5, 3)
     return [apply(x, lambda a: a.reshape(split).transpose(order).reshape(n, deep, h * block, w * block))]
 
 
 def space_to_depth(call: OperatorCall) -> Sequence[Value]:
-    """SpaceToDepth."""
+    """SpaceToDepth, in either mode, of which opset 28 has the second."""
     x, block = call.value(0), call.integer("blocksize", 0)
     n, c, h, w = _image(x, block)
     if h % block or w % block:
         raise UnreadableError(f"an image of {h} x {w} in blocks of {block}", _AGAIN)
     split = (n, c, h // block, block, w // block, block)
     made = (n, c * block * block, h // block, w // block)
-    return [apply(x, lambda a: a.reshape(split).transpose(0, 3, 5, 1, 2, 4).reshape(made))]
+    order = (0, 3, 5, 1, 2, 4) if _places_first(call) else (0, 1, 3, 5, 2, 4)
+    return [apply(x, lambda a: a.reshape(split).transpose(order).reshape(made))]
+
+
+def _places_first(call: OperatorCall) -> bool:
+    """Whether channels count the places in a block before what they were, as by default."""
+    mode = call.attribute("mode")
+    if mode is not None and mode.s not in (b"DCR", b"CRD"):
+        raise UnreadableError(f"mode {mode.s!r}", _AGAIN)
+    return mode is None or mode.s == b"DCR"
 
 
 def _image(x: Value, block: int) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoPr
 from eqspec.errors import OutputChoiceError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import FLOATS
+from eqspec.networks.readers import onnx_labels
 
 _HANDS_ON = frozenset({
     "Cast", "Concat", "Constant", "ConstantOfShape", "Dropout", "Expand", "Flatten", "Gather", "Identity", "Reshape",
@@ -45,6 +46,8 @@ class Ends:
     declared: ValueInfoProto
     nodes: tuple[NodeProto, ...]
     notes: tuple[str, ...]
+    label: onnx_labels.End | None = None
+    """Where labels of the file stand for the largest or the smallest of what is read, which of both."""
 
 
 def find(path: str, graph: GraphProto, output: str | None) -> Ends:
@@ -72,14 +75,15 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
     elif declared.type.WhichOneof("value") not in (None, "tensor_type"):
         _refuse_list(path, name, makers.get(name))
-    if output is None and (scores := _scores(name, makers)) is not None:
+    if output is None and (scores := onnx_labels.scores_of(name, makers)) is not None:
         raise OutputChoiceError(
             path,
             f"output {name!r} is a label: a place among the numbers {scores!r}",
             fix=f"compare these: 'output \"{scores}\"' behind the network in a spec, --network-output {scores!r} on the"
             f" command line, output=\"{scores}\" in Python; 'decide min' in the space where the smallest decides",
         )
-    return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
+    label = onnx_labels.deciding_end((value.name for value in graph.output), name, makers)
+    return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes), label)
 
 
 def _refuse_list(path: str, name: str, made: NodeProto | None) -> NoReturn:
@@ -87,25 +91,6 @@ def _refuse_list(path: str, name: str, made: NodeProto | None) -> NoReturn:
     known = f", for instance {' or '.join(inside)}" if inside else ""
     message = f"output {name!r} is no tensor but a list of them, or a dictionary"
     raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {_BY_NAME}")
-
-
-_LABELS = {"ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "TopK": 1}
-"""Operators that give the place of the largest or smallest numbers, as a number or as a mark, by which output."""
-_SAME = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
-
-
-def _scores(name: str, makers: dict[str, NodeProto]) -> str | None:
-    """The numbers whose largest or smallest an output says where it is; None if it says something else."""
-    seen = set[str]()
-    while (node := makers.get(name)) is not None and not node.domain and node.input and name not in seen:
-        seen.add(name)
-        if node.op_type in _LABELS:
-            place = _LABELS[node.op_type]
-            return str(node.input[0]) if len(node.output) > place and node.output[place] == name else None
-        if node.op_type not in _SAME:
-            return None
-        name = node.input[0]
-    return None
 
 
 def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: list[str]) -> ValueInfoProto:

@@ -20,6 +20,7 @@ from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData
 from eqspec.networks.operators.quantising import TYPES
 from eqspec.networks.readers import onnx_model, open_sizes
 from eqspec.networks.readers.onnx_ends import names_read
+from eqspec.networks.readers.onnx_labels import End
 from eqspec.networks.readers.onnx_names import name_of
 from eqspec.networks.readers.onnx_places import PLACES, TAKING, Use, use_of
 from eqspec.networks.readers.open_sizes import Declared, InputShape
@@ -64,6 +65,7 @@ class Graph:
     unread: tuple[str, ...] = ()
     """Inputs that do not reach the output."""
     other_opsets: tuple[int, ...] = ()
+    label: End | None = None
 
 
 def load(
@@ -114,6 +116,7 @@ def load(
         fixed,
         tuple(v.name for v in graph.input if v.name in unread and v.name not in initializers),
         ready.other_opsets,
+        ready.label,
     )
 
 

@@ -28,6 +28,7 @@ from eqspec.networks.readers import (
     several_opsets,
     sparse_constants,
 )
+from eqspec.networks.readers.onnx_labels import End
 from eqspec.networks.readers.onnx_names import name_of
 
 OLDEST_OPSET = 6
@@ -46,7 +47,8 @@ class Ready:
     `original` says that the output is one of the file's, which a runtime gives of the file as it is; `alone` that the
     file has this output, one input and standard operators, and nothing else. `dequantised` says what integers at the
     ends of the file stand for, where those of the model are these real numbers; `integer_products` are the products of
-    integers that were written out; `other_opsets` are those that the file imports beside the one that is taken.
+    integers that were written out; `other_opsets` are those that the file imports beside the one that is taken. `label`
+    says which end of the scores labels of the file stand for.
     """
 
     model: ModelProto
@@ -58,6 +60,7 @@ class Ready:
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
     other_opsets: tuple[int, ...] = ()
+    label: End | None = None
 
 
 def ready(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Ready:
@@ -107,10 +110,10 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
         name, products = graph.output[0].name, (*pieces.integer_products,)
-        return Ready(model, opset, name, False, False, (*notes, *said), real, products, others)
+        return Ready(model, opset, name, False, False, (*notes, *said), real, products, others, ends.label)
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
     products = (*pieces.integer_products,)
-    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, products, others)
+    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, products, others, ends.label)
 
 
 def check_definition(path: str, node: NodeProto, opset: int) -> None:

@@ -42,6 +42,7 @@ from eqspec.networks.operators import (
     comparisons,
     folding,
     held_values,
+    legacy_broadcasting,
     masking,
     varying_masks,
 )
@@ -289,6 +290,7 @@ class _Reading:
             dequantised=graph.dequantised,
             fixed=graph.fixed,
             unread=graph.unread,
+            label=graph.label,
         )
 
     def _inputs(self, size: int) -> Units:
@@ -347,6 +349,7 @@ class _Reading:
                 raise self._error("it reads a list of tensors", node, "export the tensors by themselves")
             operator = self._operator(node, given)
             try:
+                given = list(legacy_broadcasting.aligned(node, self.graph.opset, given))
                 rounded = types.enter(node, given)
             except UnreadableError as error:
                 raise self._error(error.message, node, error.fix) from error
