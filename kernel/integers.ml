@@ -28,4 +28,5 @@ let[@inline] plus_times b m a =
   let s = short b + p in
   if is_short b && is_short m && is_short a && within 21 (short m) && within 40 (short a) && (short b lxor s) land (p lxor s) >= 0
   then of_short s
+  else if is_short m && short m = 0 then b
   else Z.add b (Z.mul m a)
