@@ -127,6 +127,12 @@ Fixpoint sorted (ks : kinks) : bool :=
   | [] => true
   | (b, _) :: ks' => (forallb (fun k => b <=? fst k)%Z ks' && sorted ks')%bool
   end.
+Lemma h_below ks b v : forallb (fun k => b <=? fst k)%Z ks = true -> v <= IZR b -> hR ks v = 0.
+Proof.
+  induction ks as [| [c s] ks IH]; simpl; intros F V; [reflexivity |].
+  apply andb_prop in F. destruct F as [L F]. apply Z.leb_le in L. apply IZR_le in L.
+  rewrite (IH F V). destruct (Rle_dec v (IZR c)); lra.
+Qed.
 Definition turns (ks : kinks) : Z := fold_right (fun k t => (snd k + t)%Z) 0%Z ks.
 Definition gM (p : Z) (all : bool) (a w v : Z) : Z := (p * w - a * v + (if all then 0 else Z.min 0 w))%Z.
 Definition atM (f : fn) (p : Z) (all : bool) (a v : Z) : Z := gM p all a (fZ f v) v.
@@ -145,8 +151,18 @@ Fixpoint walk_from (p : Z) (all : bool) (a c w l : Z) (ks : kinks) (u : Z) : Z :
    end)%Z.
 Definition lowM (f : fn) (p : Z) (all : bool) (a l u : Z) : Z :=
   let w := fZ f l in Z.min (gM p all a w l) (walk_from p all a (base f) w l (kinks_of f) u).
+(** Whether the function is 0 up to u, as a ReLU is below 0: what is above the line 0 then needs no calculation. *)
+Definition vanishes (f : fn) (u : Z) : bool :=
+  ((base f =? 0) && (shift f =? 0) && match kinks_of f with [] => true | (b, _) :: _ => u <=? b end)%Z%bool.
+Lemma vanishes_ok f u v : sorted (kinks_of f) = true -> vanishes f u = true -> v <= IZR u -> fR f v = 0.
+Proof.
+  unfold vanishes, fR. intros S H V. apply andb_prop in H. destruct H as [H K]. apply andb_prop in H. destruct H as [B H].
+  apply Z.eqb_eq in B, H. rewrite B, H. destruct (kinks_of f) as [| [b s] ks]; simpl; [ring |].
+  apply Z.leb_le in K. apply IZR_le in K. simpl in S. apply andb_prop in S. destruct S as [F _].
+  rewrite (h_below ks b v F) by lra. destruct (Rle_dec v (IZR b)); lra.
+Qed.
 Definition low_over (M : Z) (f : fn) (p a l u : Z) : Z :=
-  if ((p =? 0) && (a =? 0))%Z%bool then 0%Z
+  if ((a =? 0) && ((p =? 0) || vanishes f u))%Z%bool then 0%Z
   else let whole := (p / M)%Z in lowM f whole (whole * M =? p)%Z a l u.
 Lemma atM_below M f p a v : (0 < M)%Z -> (M * atM f (p / M) (p / M * M =? p) a v <= atZ f p (M * a) v)%Z.
 Proof.
@@ -248,18 +264,23 @@ Qed.
 Theorem low_over_ok M f p a l u v : (0 < M)%Z -> sorted (kinks_of f) = true ->
   IZR l <= v <= IZR u -> IZR p * fR f v >= IZR M * (IZR a * v + IZR (low_over M f p a l u)).
 Proof.
-  intros PM S V. unfold low_over. destruct ((p =? 0) && (a =? 0))%Z%bool eqn:E.
-  { apply andb_prop in E. destruct E as [P A]. apply Z.eqb_eq in P, A. subst. lra. }
+  intros PM S V. unfold low_over. destruct ((a =? 0) && ((p =? 0) || vanishes f u))%Z%bool eqn:E.
+  { apply andb_prop in E. destruct E as [A E]. apply Z.eqb_eq in A. subst a. apply orb_prop in E. destruct E as [P | N].
+    - apply Z.eqb_eq in P. subst. lra.
+    - rewrite (vanishes_ok f u v S N) by lra. lra. }
   pose proof (low_line_ok f p (M * a) l u v V) as G. unfold low_line in G.
   assert (X : ((p =? 0) && (M * a =? 0))%Z%bool = false).
-  { destruct (Z.eqb_spec p 0); [| reflexivity]. destruct (Z.eqb_spec a 0); [discriminate |]. apply Z.eqb_neq. nia. }
+  { destruct (Z.eqb_spec p 0) as [-> | _]; [| reflexivity]. destruct (Z.eqb_spec a 0); [discriminate |]. apply Z.eqb_neq. nia. }
   assert (LU : (l <= u)%Z) by (apply le_IZR; lra).
   rewrite X in G. pose proof (lowM_below M f p a l u PM LU S) as B. apply IZR_le in B.
   rewrite mult_IZR in B, G. cbv zeta. lra.
 Qed.
 (** A number in units of M. *)
+Definition over (M z : Z) : Z := if (z =? 0)%Z then 0%Z else (z / M)%Z.
 Lemma over_ok M z : (0 < M)%Z -> IZR M * IZR (z / M) <= IZR z.
 Proof. intros P. rewrite <- mult_IZR. apply IZR_le, Z.mul_div_le, P. Qed.
+Lemma over_below M z : (0 < M)%Z -> IZR M * IZR (over M z) <= IZR z.
+Proof. intros P. unfold over. destruct (Z.eqb_spec z 0) as [-> |]; [lra | apply over_ok, P]. Qed.
 
 (** * Sums of multiples of two functions, and lines below them *)
 Definition times (q : Z) (ks : kinks) : kinks := map (fun k => (fst k, (q * snd k)%Z)) ks.
@@ -300,12 +321,6 @@ Fixpoint slope_high (c : Z) (ks : kinks) (l u : Z) : Z :=
        else if b <=? l then slope_high (c + s) ks' l u else Z.max c (slope_high (c + s) ks' l u)
    end)%Z.
 
-Lemma h_below ks b v : forallb (fun k => b <=? fst k)%Z ks = true -> v <= IZR b -> hR ks v = 0.
-Proof.
-  induction ks as [| [c s] ks IH]; simpl; intros F V; [reflexivity |].
-  apply andb_prop in F. destruct F as [L F]. apply Z.leb_le in L. apply IZR_le in L.
-  rewrite (IH F V). destruct (Rle_dec v (IZR c)); lra.
-Qed.
 Lemma times_le a b d : a <= b -> 0 <= d -> a * d <= b * d.
 Proof. intros. nra. Qed.
 Lemma min_l a b : IZR (Z.min a b) <= IZR a. Proof. apply IZR_le. lia. Qed.

@@ -13,6 +13,9 @@ From Kernel Require Import Functions Levels.
 Import ListNotations.
 Open Scope R_scope.
 
+(** b + m a: the sums of products that nearly all time goes to. *)
+Definition plus_times (b m a : Z) : Z := (b + m * a)%Z.
+
 (** * Vectors; entries that a row does not have are 0. *)
 Fixpoint dot (p : list Z) (v : list R) : R :=
   match p, v with a :: p', x :: v' => IZR a * x + dot p' v' | _, _ => 0 end.
@@ -20,7 +23,7 @@ Fixpoint add_row (m : Z) (r acc : list Z) : list Z :=
   match r, acc with
   | [], _ => acc
   | a :: r', [] => (m * a)%Z :: add_row m r' []
-  | a :: r', b :: acc' => (b + m * a)%Z :: add_row m r' acc'
+  | a :: r', b :: acc' => plus_times b m a :: add_row m r' acc'
   end.
 Definition add_times (m : Z) (r acc : list Z) : list Z := if (m =? 0)%Z then acc else add_row m r acc.
 
@@ -33,7 +36,7 @@ Proof.
   induction r as [| a r IH]; intros acc v; simpl; [ring |].
   destruct acc as [| b acc]; destruct v as [| x v]; simpl; rewrite ?dot_nil; try ring.
   - rewrite IH, mult_IZR. simpl. ring.
-  - rewrite IH, plus_IZR, mult_IZR. ring.
+  - unfold plus_times. rewrite IH, plus_IZR, mult_IZR. ring.
 Qed.
 Lemma dot_add_times m r acc v : dot (add_times m r acc) v = IZR m * dot r v + dot acc v.
 Proof. unfold add_times. destruct (Z.eqb_spec m 0); [subst; ring | apply dot_add_row]. Qed.
@@ -60,7 +63,7 @@ Fixpoint add_run (m : Z) (r : list Z) (add : list Z -> list Z) (acc : list Z) : 
   match r, acc with
   | [], _ => add acc
   | a :: r', [] => (m * a)%Z :: add_run m r' add []
-  | a :: r', b :: acc' => (b + m * a)%Z :: add_run m r' add acc'
+  | a :: r', b :: acc' => plus_times b m a :: add_run m r' add acc'
   end.
 Fixpoint add_runs (m : Z) (r : runs) (acc : list Z) : list Z :=
   match r with [] => acc | (zeros, weights) :: r' => behind zeros (add_run m weights (add_runs m r')) acc end.
@@ -76,7 +79,7 @@ Qed.
 Lemma add_run_adds m r add : adds m r add -> forall weights, adds m (weights ++ r) (add_run m weights add).
 Proof.
   intros A. induction weights as [| a weights IH]; intros acc v; [apply A |].
-  destruct acc as [| b acc]; destruct v as [| x v]; simpl; rewrite ?dot_nil; try ring;
+  destruct acc as [| b acc]; destruct v as [| x v]; simpl; unfold plus_times; rewrite ?dot_nil; try ring;
     rewrite IH, ?plus_IZR, mult_IZR; simpl; ring.
 Qed.
 Lemma add_runs_adds m r : adds m (entries r) (add_runs m r).

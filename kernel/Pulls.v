@@ -16,8 +16,6 @@ Definition parts (M : Z) : Z * Z := (let U := M / 256 in if U * 256 =? M then (U
 Lemma parts_ok M : (0 < M)%Z -> (0 < fst (parts M))%Z /\ (0 < snd (parts M))%Z /\ (fst (parts M) * snd (parts M) = M)%Z.
 Proof. intros P. unfold parts. destruct (Z.eqb_spec (M / 256 * 256) M); cbn [fst snd]; lia. Qed.
 Definition hints_here (H : hints) : list hint := match H with [] => [] | (_, h) :: _ => h end.
-Definition idle (h : list hint) (o : list wish) (p q : list Z) : bool :=
-  match h, o, p, q with [], [], [], [] => true | _, _, _, _ => false end.
 
 Fixpoint total (n : net) : Z := match n with [] => 1%Z | l :: n' => (Zpos (denominator l) * total n')%Z end.
 

@@ -147,25 +147,55 @@ Proof.
   lra.
 Qed.
 
+(** Whether nothing is asked of a neuron, and whether nothing is asked of any from here on. *)
+Definition unasked (t : hint) (p q : Z) : bool :=
+  ((p =? 0) && (q =? 0) && (link t =? 0) && (slope_x t =? 0) && (slope_y t =? 0) && (slope_d t =? 0))%Z%bool.
+Definition idle (h : list hint) (o : list wish) (p q : list Z) : bool :=
+  match h, o, p, q with [], [], [], [] => true | _, _, _, _ => false end.
+(** What p f(x) + q f(y) of a neuron is at least beside its lines, in units of U. *)
+Definition low_neuron (U m : Z) (k : neuron) (b : bounds) (t : hint) (p q : Z) : Z :=
+  if unasked t p q then 0%Z
+  else
+    let f := close (function k) in
+    let '(u, v) := gathered k b p q in
+    (low_over U f (u + link t) (m * slope_x t) (lx b) (ux b)
+       + low_second U k v (link t) (m * slope_y t) (ly b) (uy b)
+       + low_difference U (function k) (- link t) (m * slope_d t) b
+       + over U (low_errors k u v (link t) b))%Z.
+Lemma low_neuron_ok U m k b t p q x y : (0 < U)%Z -> sound (function k) = true -> sound (curve_of Second k) = true ->
+  within b x y ->
+  IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y
+    >= IZR U * (IZR m * (IZR (slope_x t) * x + IZR (slope_y t) * y + IZR (slope_d t) * (x - y)) + IZR (low_neuron U m k b t p q)).
+Proof.
+  intros PU K1 K2 W. unfold low_neuron. destruct (unasked t p q) eqn:N.
+  - unfold unasked in N. repeat (apply andb_prop in N; destruct N as [N ?]).
+    repeat match goal with H : (_ =? _)%Z = true |- _ => apply Z.eqb_eq in H; rewrite H end. lra.
+  - clear N. pose proof (gathered_ok k b p q x y K1 K2 W) as G. destruct (gathered k b p q) as [u v]. cbn [fst snd] in G.
+    set (f := close (function k)) in *.
+    pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (sound_sorted _ K1) (proj1 W)) as A.
+    pose proof (low_difference_ok U (function k) (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
+    pose proof (low_errors_ok k u v (link t) _ _ _ K1 K2 W) as E9. cbv zeta in E9. fold f in E9.
+    pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU K1 (proj1 (proj2 W))) as B. fold f in B.
+    pose proof (over_below U (low_errors k u v (link t) b) PU) as E.
+    rewrite !plus_IZR. rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C. lra.
+Qed.
+
 (** p f(x) + q f(y) + M (wishes) >= U c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
     numbers are of sizes up to N. *)
 Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
   : Z * Z * list Z * list Z :=
   match ks, bs with
   | k :: ks', b :: bs' =>
-      let '(c, cb, p', q') := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
-      let t := hd no_hint h in
-      let e := hd (0, 0)%Z o in
-      let a := (slope_x t + slope_d t + fst e)%Z in
-      let a' := (slope_y t - slope_d t + snd e)%Z in
-      let f := close (function k) in
-      let '(u, v) := gathered k b (head p) (head q) in
-      ( (c + low_over U f (u + link t) (m * slope_x t) (lx b) (ux b)
-           + low_second U k v (link t) (m * slope_y t) (ly b) (uy b)
-           + low_difference U (function k) (- link t) (m * slope_d t) b
-           + low_errors k u v (link t) b / U)%Z
-      , (cb + a * bias1 k + a' * bias2 k - lost N a a' k)%Z
-      , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
+      if idle h o p q then (0%Z, 0%Z, [], [])
+      else
+        let '(c, cb, p', q') := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
+        let t := hd no_hint h in
+        let e := hd (0, 0)%Z o in
+        let a := (slope_x t + slope_d t + fst e)%Z in
+        let a' := (slope_y t - slope_d t + snd e)%Z in
+        ( (c + low_neuron U m k b t (head p) (head q))%Z
+        , (plus_times (plus_times cb a (bias1 k)) a' (bias2 k) - lost N a a' k)%Z
+        , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
   end.
 
@@ -193,30 +223,26 @@ Proof.
   induction ks as [| k ks IH]; intros bs zs h o p q c cb p' q' HS HR HW E; inversion HR as [| ? z ? zs' R1 HR']; subst;
     inversion HW as [| b ? bs' ? W HW']; subst; simpl in E.
   - inversion E; subst. simpl. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
-  - destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
-    destruct (gathered k b (head p) (head q)) as [u v] eqn:EG.
+  - destruct (idle h o p q) eqn:EI.
+    { assert (h = [] /\ o = [] /\ p = [] /\ q = []) as (-> & -> & -> & ->) by (destruct h, o, p, q; try discriminate; auto).
+      inversion E; subst. rewrite !dot_none, wished_nil. field_simplify; lra. }
+    destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
     inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
     specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_add_weights.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o). destruct z as [x y]. cbn [part fst snd] in *.
     destruct HK as [K1 K2].
-    pose proof (gathered_ok k b (head p) (head q) x y K1 K2 W) as G. rewrite EG in G. cbn [fst snd] in G.
-    set (f := close (function k)) in *.
-    pose proof (low_over_ok U f (u + link t) (m * slope_x t) _ _ _ PU (sound_sorted _ K1) (proj1 W)) as A.
-    pose proof (low_difference_ok U (function k) (- link t) (m * slope_d t) _ _ _ PU K1 W) as C.
-    pose proof (low_errors_ok k u v (link t) _ _ _ K1 K2 W) as E9.
-    cbv zeta in E9. fold f in E9. change (curve_of First k) with (function k).
+    pose proof (low_neuron_ok U m k b t (head p) (head q) x y PU K1 K2 W) as L.
+    change (curve_of First k) with (function k).
     change (match other k with Some c => c | None => function k end) with (curve_of Second k).
-    pose proof (low_second_ok U k v (link t) (m * slope_y t) _ _ _ PU K1 (proj1 (proj2 W))) as B. fold f in B.
-    pose proof (over_ok U (low_errors k u v (link t) b) PU) as E.
     destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
     apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].
     apply (line_near _ (slope_y t - slope_d t + snd e)%Z) in N2; [| exact HD].
-    rewrite minus_IZR, lost_ok.
+    unfold plus_times. rewrite minus_IZR, lost_ok.
     set (a := (slope_x t + slope_d t + fst e)%Z) in *. set (a' := (slope_y t - slope_d t + snd e)%Z) in *.
     assert (EA : IZR a = IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) by (unfold a; rewrite !plus_IZR; reflexivity).
     assert (EB : IZR a' = IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) by (unfold a'; rewrite plus_IZR, minus_IZR; reflexivity).
     rewrite !plus_IZR, !mult_IZR. rewrite !mult_IZR in IH.
-    rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
+    set (low := IZR (low_neuron _ _ _ _ _ _ _)) in *.
     set (R := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
     match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= R
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.

@@ -79,12 +79,9 @@ let hopeful state (foreseen : Foreseeing.t) =
 (* Whether one obligation of several is assumed: contraction goes on where it is not refuted at once. *)
 let assumed_alone state = Array.length state.obligations > 1 && List.compare_length_with (top state).open0 1 = 0
 
-(* From so many commands of the stream below a node on, its bounds are told exactly though it stays open: not those of
-   differences, which shrink less from a node to its parts, and cost as much. *)
+(* From so many commands of the stream below a node on, its bounds are told exactly though it stays open: of differences
+   only short ones, since the others shrink less from a node to its parts, and cost twice as much as those of one network. *)
 let many_below = 3
-
-(* The part of its width by which a bound must shrink there, if no neuron ceases to be bent by it. *)
-let large_gain = 0.15
 
 (* Whether exact bounds are worth it though bounds of rows leave something open. A node that would be split contracts where
    few obligations are left: each that is refuted is gone for all parts of it. *)
@@ -105,7 +102,7 @@ let open_still state insists below =
   in
   if closes || closed state before then None
   else begin
-    if below >= many_below then ignore (Tightening.tighten ~least_gain:large_gain ~with_differences:false state)
+    if below >= many_below then ignore (Tightening.tighten ~stays_open:true state)
     else if foreseen.crossed = None then Foreseeing.settle_phases state foreseen;
     if closed state before then None else Some foreseen.known
   end

@@ -154,10 +154,9 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
       let pi = p.(i) and qi = q.(i) in
       if pi <> 0.0 || qi <> 0.0 then begin
         let x1 = k.lx.(i) and x2 = k.ux.(i) in
-        let y1 = x1 -. k.ld.(i) and y2 = x2 -. k.ud.(i) in
+        let x = 0.5 *. (x1 +. x2) and y = 0.5 *. (x1 -. k.ld.(i) +. x2 -. k.ud.(i)) in
         let in_the_middle k =
-          if ends then fst (Relaxing.flat layer k i pi qi)
-          else 0.5 *. (Relaxing.height layer k i pi qi x1 y1 +. Relaxing.height layer k i pi qi x2 y2)
+          if ends then fst (Relaxing.flat layer k i pi qi) else Relaxing.height layer k i pi qi x y
         in
         let height = if some.(j).(i) then in_the_middle k else 0.0 in
         for kind = 0 to 2 do

@@ -305,30 +305,15 @@ module Z =
         y)
       x
 
-  (** val add :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let add = Big_int_Z.add_big_int
-
   (** val opp : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let opp = Big_int_Z.minus_big_int
-
-  (** val sub :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let sub = Big_int_Z.sub_big_int
-
-  (** val mul :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let mul = Big_int_Z.mult_big_int
 
   (** val pow_pos :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let pow_pos z0 =
-    Pos.iter (mul z0) Big_int_Z.unit_big_int
+    Pos.iter (Integers.mul z0) Big_int_Z.unit_big_int
 
   (** val pow :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -383,22 +368,29 @@ module Z =
       (fun a' ->
       let (q, r) = pos_div_eucl a' b in
       let r' =
-        add (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
-          Big_int_Z.unit_big_int
+        Integers.add
+          (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            r) Big_int_Z.unit_big_int
       in
       if Big_int_Z.lt_big_int r' b
-      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
-      else ((add
-              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
-              Big_int_Z.unit_big_int), (sub r' b)))
+      then ((Integers.mul (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) q), r')
+      else ((Integers.add
+              (Integers.mul (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int) q) Big_int_Z.unit_big_int),
+             (Integers.sub r' b)))
       (fun a' ->
       let (q, r) = pos_div_eucl a' b in
-      let r' = mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r in
+      let r' =
+        Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r
+      in
       if Big_int_Z.lt_big_int r' b
-      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
-      else ((add
-              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
-              Big_int_Z.unit_big_int), (sub r' b)))
+      then ((Integers.mul (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) q), r')
+      else ((Integers.add
+              (Integers.mul (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int) q) Big_int_Z.unit_big_int),
+             (Integers.sub r' b)))
       (fun _ ->
       if Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
            Big_int_Z.unit_big_int) b
@@ -587,22 +579,23 @@ let rec hZ ks v =
   | [] -> Big_int_Z.zero_big_int
   | p :: ks' ->
     let (b, s) = p in
-    Z.add
+    Integers.add
       (if Big_int_Z.le_big_int v b
        then Big_int_Z.zero_big_int
-       else Z.mul s (Z.sub v b)) (hZ ks' v)
+       else Integers.mul s (Integers.sub v b)) (hZ ks' v)
 
 (** val fZ : fn -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let fZ f v =
-  Z.add (Z.add (Z.mul f.base v) f.shift) (hZ f.kinks_of v)
+  Integers.add (Integers.add (Integers.mul f.base v) f.shift)
+    (hZ f.kinks_of v)
 
 (** val atZ :
     fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int **)
 
 let atZ f p a v =
-  Z.sub (Z.mul p (fZ f v)) (Z.mul a v)
+  Integers.sub (Integers.mul p (fZ f v)) (Integers.mul a v)
 
 (** val low :
     fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks ->
@@ -638,14 +631,14 @@ let rec sorted = function
 (** val turns : kinks -> Big_int_Z.big_int **)
 
 let turns ks =
-  fold_right (fun k t -> Z.add (snd k) t) Big_int_Z.zero_big_int ks
+  fold_right (fun k t -> Integers.add (snd k) t) Big_int_Z.zero_big_int ks
 
 (** val gM :
     Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let gM p all a w v =
-  Z.add (Z.sub (Z.mul p w) (Z.mul a v))
+  Integers.add (Integers.sub (Integers.mul p w) (Integers.mul a v))
     (if all then Big_int_Z.zero_big_int else Z.min Big_int_Z.zero_big_int w)
 
 (** val walk :
@@ -655,13 +648,13 @@ let gM p all a w v =
 
 let rec walk p all a c w x ks u =
   match ks with
-  | [] -> gM p all a (Z.add w (Z.mul c (Z.sub u x))) u
+  | [] -> gM p all a (Integers.add w (Integers.mul c (Integers.sub u x))) u
   | p0 :: ks' ->
     let (b, s) = p0 in
     if Big_int_Z.le_big_int u b
-    then gM p all a (Z.add w (Z.mul c (Z.sub u x))) u
-    else let w' = Z.add w (Z.mul c (Z.sub b x)) in
-         Z.min (gM p all a w' b) (walk p all a (Z.add c s) w' b ks' u)
+    then gM p all a (Integers.add w (Integers.mul c (Integers.sub u x))) u
+    else let w' = Integers.add w (Integers.mul c (Integers.sub b x)) in
+         Z.min (gM p all a w' b) (walk p all a (Integers.add c s) w' b ks' u)
 
 (** val walk_from :
     Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -674,7 +667,7 @@ let rec walk_from p all a c w l ks u =
   | p0 :: ks' ->
     let (b, s) = p0 in
     if Big_int_Z.le_big_int b l
-    then walk_from p all a (Z.add c s) w l ks' u
+    then walk_from p all a (Integers.add c s) w l ks' u
     else walk p all a c w l ks u
 
 (** val lowM :
@@ -685,28 +678,45 @@ let lowM f p all a l u =
   let w = fZ f l in
   Z.min (gM p all a w l) (walk_from p all a f.base w l f.kinks_of u)
 
+(** val vanishes : fn -> Big_int_Z.big_int -> bool **)
+
+let vanishes f u =
+  (&&)
+    ((&&) (Big_int_Z.eq_big_int f.base Big_int_Z.zero_big_int)
+      (Big_int_Z.eq_big_int f.shift Big_int_Z.zero_big_int))
+    (match f.kinks_of with
+     | [] -> true
+     | p :: _ -> let (b, _) = p in Big_int_Z.le_big_int u b)
+
 (** val low_over :
     Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let low_over m f p a l u =
-  if (&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
-       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+  if (&&) (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+       ((||) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int) (vanishes f u))
   then Big_int_Z.zero_big_int
   else let whole = Z.div p m in
-       lowM f whole (Big_int_Z.eq_big_int (Z.mul whole m) p) a l u
+       lowM f whole (Big_int_Z.eq_big_int (Integers.mul whole m) p) a l u
+
+(** val over : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let over m z0 =
+  if Big_int_Z.eq_big_int z0 Big_int_Z.zero_big_int
+  then Big_int_Z.zero_big_int
+  else Z.div z0 m
 
 (** val times : Big_int_Z.big_int -> kinks -> kinks **)
 
 let times q ks =
-  map (fun k -> ((fst k), (Z.mul q (snd k)))) ks
+  map (fun k -> ((fst k), (Integers.mul q (snd k)))) ks
 
 (** val mixed : Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> fn **)
 
 let mixed q f r g =
-  { base = (Z.add (Z.mul q f.base) (Z.mul r g.base)); shift =
-    (Z.add (Z.mul q f.shift) (Z.mul r g.shift)); kinks_of =
-    (app (times q f.kinks_of) (times r g.kinks_of)) }
+  { base = (Integers.add (Integers.mul q f.base) (Integers.mul r g.base));
+    shift = (Integers.add (Integers.mul q f.shift) (Integers.mul r g.shift));
+    kinks_of = (app (times q f.kinks_of) (times r g.kinks_of)) }
 
 (** val low_mixed :
     Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> fn -> Big_int_Z.big_int
@@ -732,8 +742,8 @@ let rec slope_low c ks l u =
     if Big_int_Z.le_big_int u b
     then c
     else if Big_int_Z.le_big_int b l
-         then slope_low (Z.add c s) ks' l u
-         else Z.min c (slope_low (Z.add c s) ks' l u)
+         then slope_low (Integers.add c s) ks' l u
+         else Z.min c (slope_low (Integers.add c s) ks' l u)
 
 (** val slope_high :
     Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -747,8 +757,8 @@ let rec slope_high c ks l u =
     if Big_int_Z.le_big_int u b
     then c
     else if Big_int_Z.le_big_int b l
-         then slope_high (Z.add c s) ks' l u
-         else Z.max c (slope_high (Z.add c s) ks' l u)
+         then slope_high (Integers.add c s) ks' l u
+         else Z.max c (slope_high (Integers.add c s) ks' l u)
 
 (** val steepest_down :
     fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -798,12 +808,12 @@ let ceil_div a b =
 (** val square_down : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let square_down x =
-  Z.div (Z.mul x x) one
+  Z.div (Integers.mul x x) one
 
 (** val square_up : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let square_up x =
-  ceil_div (Z.mul x x) one
+  ceil_div (Integers.mul x x) one
 
 (** val exp_low :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -811,14 +821,16 @@ let square_up x =
 let exp_low a t =
   Nat.iter squarings square_down
     (Z.max Big_int_Z.zero_big_int
-      (Z.sub one (ceil_div (Z.mul one a) (Z.mul t parts_of))))
+      (Integers.sub one
+        (ceil_div (Integers.mul one a) (Integers.mul t parts_of))))
 
 (** val exp_high :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let exp_high a t =
   Nat.iter squarings square_up
-    (ceil_div (Z.mul one (Z.mul t parts_of)) (Z.add (Z.mul t parts_of) a))
+    (ceil_div (Integers.mul one (Integers.mul t parts_of))
+      (Integers.add (Integers.mul t parts_of) a))
 
 (** val enclosed :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -830,16 +842,20 @@ let enclosed s w =
   let lo = exp_low a t in
   let hi = exp_high a t in
   if Big_int_Z.le_big_int Big_int_Z.zero_big_int w
-  then ((Z.add s.foot (Z.div (Z.mul h one) (Z.add one hi))),
-         (Z.add s.foot (ceil_div (Z.mul h one) (Z.add one lo))))
-  else ((Z.add s.foot (Z.div (Z.mul h lo) (Z.add one lo))),
-         (Z.add s.foot (ceil_div (Z.mul h hi) (Z.add one hi))))
+  then ((Integers.add s.foot
+          (Z.div (Integers.mul h one) (Integers.add one hi))),
+         (Integers.add s.foot
+           (ceil_div (Integers.mul h one) (Integers.add one lo))))
+  else ((Integers.add s.foot
+          (Z.div (Integers.mul h lo) (Integers.add one lo))),
+         (Integers.add s.foot
+           (ceil_div (Integers.mul h hi) (Integers.add one hi))))
 
 (** val off_at : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let off_at s w =
   let (lo, hi) = enclosed s w in
-  let v = fZ s.follower w in Z.max (Z.sub hi v) (Z.sub v lo)
+  let v = fZ s.follower w in Z.max (Integers.sub hi v) (Integers.sub v lo)
 
 (** val bend :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -849,17 +865,19 @@ let bend s a b =
     (ceil_div s.rise (Big_int_Z.mult_int_big_int 2
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
-    (Z.min (Z.sub (Z.add s.foot s.rise) (fst (enclosed s a)))
-      (Z.sub (snd (enclosed s b)) s.foot))
+    (Z.min (Integers.sub (Integers.add s.foot s.rise) (fst (enclosed s a)))
+      (Integers.sub (snd (enclosed s b)) s.foot))
 
 (** val bow :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let bow s a b =
-  ceil_div (Z.mul (bend s a b) (Z.mul (Z.sub b a) (Z.sub b a)))
-    (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+  ceil_div
+    (Integers.mul (bend s a b)
+      (Integers.mul (Integers.sub b a) (Integers.sub b a)))
+    (Integers.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
-      (Z.mul s.stretch s.stretch))
+      (Integers.mul s.stretch s.stretch))
 
 (** val follows_from :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> bool **)
@@ -867,14 +885,15 @@ let bow s a b =
 let rec follows_from s a ea = function
 | [] ->
   Big_int_Z.le_big_int
-    (Z.abs (Z.sub (Z.add s.foot s.rise) (fZ s.follower a))) s.astray
+    (Z.abs (Integers.sub (Integers.add s.foot s.rise) (fZ s.follower a)))
+    s.astray
 | p :: ks' ->
   let (b, _) = p in
   let eb = off_at s b in
   (&&)
     ((&&)
       ((&&) (Big_int_Z.lt_big_int a b) (Big_int_Z.le_big_int eb s.astray))
-      (Big_int_Z.le_big_int (Z.add (Z.max ea eb) (bow s a b)) s.astray))
+      (Big_int_Z.le_big_int (Integers.add (Z.max ea eb) (bow s a b)) s.astray))
     (follows_from s b eb ks')
 
 (** val follows : smooth -> bool **)
@@ -891,27 +910,30 @@ let follows s =
           ((&&) (Big_int_Z.eq_big_int s.follower.base Big_int_Z.zero_big_int)
             (Big_int_Z.eq_big_int (turns s.follower.kinks_of)
               Big_int_Z.zero_big_int)) (Big_int_Z.le_big_int ea s.astray))
-        (Big_int_Z.le_big_int (Z.abs (Z.sub s.foot (fZ s.follower a)))
+        (Big_int_Z.le_big_int (Z.abs (Integers.sub s.foot (fZ s.follower a)))
           s.astray)) (follows_from s a ea ks)
 
 (** val value_above : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let value_above s w =
-  Z.max Big_int_Z.zero_big_int (Z.min s.rise (Z.sub (fZ s.follower w) s.foot))
+  Z.max Big_int_Z.zero_big_int
+    (Z.min s.rise (Integers.sub (fZ s.follower w) s.foot))
 
 (** val slope_under : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let slope_under s w =
   let v = value_above s w in
-  Z.div (Z.sub (Z.mul v (Z.sub s.rise v)) (Z.mul s.astray s.rise))
-    (Z.mul s.rise s.stretch)
+  Z.div
+    (Integers.sub (Integers.mul v (Integers.sub s.rise v))
+      (Integers.mul s.astray s.rise)) (Integers.mul s.rise s.stretch)
 
 (** val slope_over : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let slope_over s w =
   let v = value_above s w in
-  ceil_div (Z.add (Z.mul v (Z.sub s.rise v)) (Z.mul s.astray s.rise))
-    (Z.mul s.rise s.stretch)
+  ceil_div
+    (Integers.add (Integers.mul v (Integers.sub s.rise v))
+      (Integers.mul s.astray s.rise)) (Integers.mul s.rise s.stretch)
 
 (** val smooth_slopes :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -921,8 +943,8 @@ let smooth_slopes s l u =
   ((Z.max Big_int_Z.zero_big_int (Z.min (slope_under s l) (slope_under s u))),
     (let top0 =
        ceil_div s.rise
-         (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-           Big_int_Z.unit_big_int)) s.stretch)
+         (Integers.mul (Big_int_Z.mult_int_big_int 2
+           (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) s.stretch)
      in
      Z.min top0
        (if Big_int_Z.lt_big_int u Big_int_Z.zero_big_int
@@ -1023,8 +1045,8 @@ type curve =
 (** val ends : grid -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let ends g =
-  ((Z.mul g.size (Z.sub g.least_level g.zero_point)),
-    (Z.mul g.size (Z.sub g.greatest_level g.zero_point)))
+  ((Integers.mul g.size (Integers.sub g.least_level g.zero_point)),
+    (Integers.mul g.size (Integers.sub g.greatest_level g.zero_point)))
 
 (** val close : curve -> fn **)
 
@@ -1092,19 +1114,19 @@ let rec all_sound shown = function
 
 let highest_kept g =
   let (a, closed) = top g.rounding g.greatest_level in
-  ((Z.mul g.size
-     (Z.add
-       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-         (Z.sub g.greatest_level g.zero_point)) a)), closed)
+  ((Integers.mul g.size
+     (Integers.add
+       (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+         (Integers.sub g.greatest_level g.zero_point)) a)), closed)
 
 (** val lowest_kept : grid -> Big_int_Z.big_int * bool **)
 
 let lowest_kept g =
   let (a, closed) = bottom g.rounding g.least_level in
-  ((Z.mul g.size
-     (Z.sub
-       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-         (Z.sub g.least_level g.zero_point)) a)), closed)
+  ((Integers.mul g.size
+     (Integers.sub
+       (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+         (Integers.sub g.least_level g.zero_point)) a)), closed)
 
 (** val is_under : bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
@@ -1116,9 +1138,9 @@ let is_under closed a b =
 let stays g l u =
   (&&)
     (is_under (snd (lowest_kept g)) (fst (lowest_kept g))
-      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) l))
+      (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) l))
     (is_under (snd (highest_kept g))
-      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) u)
+      (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) u)
       (fst (highest_kept g)))
 
 (** val settled : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
@@ -1129,7 +1151,7 @@ let settled g l u =
 (** val span : grid -> Big_int_Z.big_int **)
 
 let span g =
-  Z.mul g.size (Z.sub g.greatest_level g.least_level)
+  Integers.mul g.size (Integers.sub g.greatest_level g.least_level)
 
 (** val errors :
     grid -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1142,11 +1164,11 @@ let errors g l u =
             (Big_int_Z.le_big_int u (fst (ends g)))
        then (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
        else let (a, b) = halves g.rounding in
-            ((Z.div (Z.mul a g.size) (Big_int_Z.mult_int_big_int 2
+            ((Z.div (Integers.mul a g.size) (Big_int_Z.mult_int_big_int 2
                Big_int_Z.unit_big_int)),
             (Z.opp
-              (Z.div (Z.mul (Z.opp b) g.size) (Big_int_Z.mult_int_big_int 2
-                Big_int_Z.unit_big_int))))
+              (Z.div (Integers.mul (Z.opp b) g.size)
+                (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
 
 (** val low_error :
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1158,8 +1180,9 @@ let low_error c p l u =
   | Levels g ->
     if Big_int_Z.eq_big_int p Big_int_Z.zero_big_int
     then Big_int_Z.zero_big_int
-    else let (a, b) = errors g l u in Z.min (Z.mul p a) (Z.mul p b)
-  | Smooth s -> Z.opp (Z.mul (Z.abs p) s.astray)
+    else let (a, b) = errors g l u in
+         Z.min (Integers.mul p a) (Integers.mul p b)
+  | Smooth s -> Z.opp (Integers.mul (Z.abs p) s.astray)
 
 (** val slopes_on :
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1216,7 +1239,7 @@ let same_steps c c' =
     (match c' with
      | Levels h ->
        (&&) ((&&) (Pos.eqb g.size h.size) (same_mode g.rounding h.rounding))
-         (moves g.rounding (Z.sub h.zero_point g.zero_point))
+         (moves g.rounding (Integers.sub h.zero_point g.zero_point))
      | _ -> false)
   | _ -> false
 
@@ -1247,8 +1270,8 @@ let rec add_row m r acc =
   | [] -> acc
   | a :: r' ->
     (match acc with
-     | [] -> (Z.mul m a) :: (add_row m r' [])
-     | b :: acc' -> (Z.add b (Z.mul m a)) :: (add_row m r' acc'))
+     | [] -> (Integers.mul m a) :: (add_row m r' [])
+     | b :: acc' -> (Integers.plus_times b m a) :: (add_row m r' acc'))
 
 (** val add_times :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1300,8 +1323,8 @@ let rec add_run m r add0 acc =
   | [] -> add0 acc
   | a :: r' ->
     (match acc with
-     | [] -> (Z.mul m a) :: (add_run m r' add0 [])
-     | b :: acc' -> (Z.add b (Z.mul m a)) :: (add_run m r' add0 acc'))
+     | [] -> (Integers.mul m a) :: (add_run m r' add0 [])
+     | b :: acc' -> (Integers.plus_times b m a) :: (add_run m r' add0 acc'))
 
 (** val add_runs :
     Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -1407,9 +1430,12 @@ type bounds = { lx : Big_int_Z.big_int; ux : Big_int_Z.big_int;
 (** val exchange : bounds -> bounds **)
 
 let exchange b =
-  { lx = (Z.max b.lx (Z.add b.ly b.ld)); ux = (Z.min b.ux (Z.add b.uy b.ud));
-    ly = (Z.max b.ly (Z.sub b.lx b.ud)); uy = (Z.min b.uy (Z.sub b.ux b.ld));
-    ld = (Z.max b.ld (Z.sub b.lx b.uy)); ud = (Z.min b.ud (Z.sub b.ux b.ly)) }
+  { lx = (Z.max b.lx (Integers.add b.ly b.ld)); ux =
+    (Z.min b.ux (Integers.add b.uy b.ud)); ly =
+    (Z.max b.ly (Integers.sub b.lx b.ud)); uy =
+    (Z.min b.uy (Integers.sub b.ux b.ld)); ld =
+    (Z.max b.ld (Integers.sub b.lx b.uy)); ud =
+    (Z.min b.ud (Integers.sub b.ux b.ly)) }
 
 (** val meet : bounds -> bounds -> bounds **)
 
@@ -1518,7 +1544,7 @@ let highest d b =
 
 let steps up0 down0 =
   { base = down0; shift = Big_int_Z.zero_big_int; kinks_of =
-    ((Big_int_Z.zero_big_int, (Z.sub up0 down0)) :: []) }
+    ((Big_int_Z.zero_big_int, (Integers.sub up0 down0)) :: []) }
 
 (** val low_difference :
     Big_int_Z.big_int -> curve -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1556,8 +1582,9 @@ let low_second m k q g a l u =
   match k.other with
   | Some c ->
     Z.div
-      (low_mixed q (close c) (Z.opp g) (close k.function0) (Z.mul m a) l u) m
-  | None -> low_over m (close k.function0) (Z.sub q g) a l u
+      (low_mixed q (close c) (Z.opp g) (close k.function0) (Integers.mul m a)
+        l u) m
+  | None -> low_over m (close k.function0) (Integers.sub q g) a l u
 
 (** val agrees : neuron -> bounds -> bool **)
 
@@ -1575,7 +1602,7 @@ let agrees k b =
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let gathered k b p q =
-  if agrees k b then ((Z.add p q), Big_int_Z.zero_big_int) else (p, q)
+  if agrees k b then ((Integers.add p q), Big_int_Z.zero_big_int) else (p, q)
 
 (** val low_errors :
     neuron -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1587,14 +1614,14 @@ let low_errors k p q g b =
    | Smooth _ ->
      (match k.other with
       | Some c' ->
-        Z.add
-          (Z.add (low_error c (Z.add p g) b.lx b.ux)
+        Integers.add
+          (Integers.add (low_error c (Integers.add p g) b.lx b.ux)
             (low_error c' q b.ly b.uy)) (low_error c (Z.opp g) b.ly b.uy)
       | None ->
-        Z.add (low_error c (Z.add p g) b.lx b.ux)
-          (low_error c (Z.sub q g) b.ly b.uy))
+        Integers.add (low_error c (Integers.add p g) b.lx b.ux)
+          (low_error c (Integers.sub q g) b.ly b.uy))
    | _ ->
-     Z.add (low_error c p b.lx b.ux)
+     Integers.add (low_error c p b.lx b.ux)
        (low_error (curve_of Second k) q b.ly b.uy))
 
 (** val lost :
@@ -1604,10 +1631,62 @@ let low_errors k p q g b =
 let lost n0 a a' k =
   match k.unknown with
   | Some e ->
-    Z.add
-      (Z.mul (Z.abs a) (Z.add (Z.mul (Z.of_N e.off1) n0) (Z.of_N e.slack1)))
-      (Z.mul (Z.abs a') (Z.add (Z.mul (Z.of_N e.off2) n0) (Z.of_N e.slack2)))
+    Integers.add
+      (Integers.mul (Z.abs a)
+        (Integers.add (Integers.mul (Z.of_N e.off1) n0) (Z.of_N e.slack1)))
+      (Integers.mul (Z.abs a')
+        (Integers.add (Integers.mul (Z.of_N e.off2) n0) (Z.of_N e.slack2)))
   | None -> Big_int_Z.zero_big_int
+
+(** val unasked : hint -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let unasked t p q =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
+            (Big_int_Z.eq_big_int q Big_int_Z.zero_big_int))
+          (Big_int_Z.eq_big_int t.link Big_int_Z.zero_big_int))
+        (Big_int_Z.eq_big_int t.slope_x Big_int_Z.zero_big_int))
+      (Big_int_Z.eq_big_int t.slope_y Big_int_Z.zero_big_int))
+    (Big_int_Z.eq_big_int t.slope_d Big_int_Z.zero_big_int)
+
+(** val idle :
+    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> bool **)
+
+let idle h o p q =
+  match h with
+  | [] ->
+    (match o with
+     | [] ->
+       (match p with
+        | [] -> (match q with
+                 | [] -> true
+                 | _ :: _ -> false)
+        | _ :: _ -> false)
+     | _ :: _ -> false)
+  | _ :: _ -> false
+
+(** val low_neuron :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> neuron -> bounds -> hint ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let low_neuron u m k b t p q =
+  if unasked t p q
+  then Big_int_Z.zero_big_int
+  else let f = close k.function0 in
+       let (u0, v) = gathered k b p q in
+       Integers.add
+         (Integers.add
+           (Integers.add
+             (low_over u f (Integers.add u0 t.link)
+               (Integers.mul m t.slope_x) b.lx b.ux)
+             (low_second u k v t.link (Integers.mul m t.slope_y) b.ly b.uy))
+           (low_difference u k.function0 (Z.opp t.link)
+             (Integers.mul m t.slope_d) b))
+         (over u (low_errors k u0 v t.link b))
 
 (** val relax :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
@@ -1623,28 +1702,21 @@ let rec relax u m n0 ks bs h o p q =
     (match bs with
      | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
      | b :: bs' ->
-       let (p0, q') = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
-       let (p1, p') = p0 in
-       let (c, cb) = p1 in
-       let t = hd no_hint h in
-       let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
-       let a = Z.add (Z.add t.slope_x t.slope_d) (fst e) in
-       let a' = Z.add (Z.sub t.slope_y t.slope_d) (snd e) in
-       let f = close k.function0 in
-       let (u0, v) = gathered k b (head p) (head q) in
-       ((((Z.add
-            (Z.add
-              (Z.add
-                (Z.add c
-                  (low_over u f (Z.add u0 t.link) (Z.mul m t.slope_x) b.lx
-                    b.ux))
-                (low_second u k v t.link (Z.mul m t.slope_y) b.ly b.uy))
-              (low_difference u k.function0 (Z.opp t.link)
-                (Z.mul m t.slope_d) b))
-            (Z.div (low_errors k u0 v t.link b) u)),
-       (Z.sub (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))
-         (lost n0 a a' k))), (add_weights a k.row1 p')),
-       (add_weights a' k.row2 q')))
+       if idle h o p q
+       then (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
+       else let (p0, q') = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
+            let (p1, p') = p0 in
+            let (c, cb) = p1 in
+            let t = hd no_hint h in
+            let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
+            let a = Integers.add (Integers.add t.slope_x t.slope_d) (fst e) in
+            let a' = Integers.add (Integers.sub t.slope_y t.slope_d) (snd e)
+            in
+            ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
+            (Integers.sub
+              (Integers.plus_times (Integers.plus_times cb a k.bias1) a'
+                k.bias2) (lost n0 a a' k))), (add_weights a k.row1 p')),
+            (add_weights a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
@@ -1661,7 +1733,9 @@ let rec low_box b p =
     let (l, u) = p0 in
     (match p with
      | [] -> Big_int_Z.zero_big_int
-     | a :: p' -> Z.add (Z.min (Z.mul a l) (Z.mul a u)) (low_box b' p'))
+     | a :: p' ->
+       Integers.add (Z.min (Integers.mul a l) (Integers.mul a u))
+         (low_box b' p'))
 
 (** val low_region :
     box -> constraint0 list -> hint list -> Big_int_Z.big_int list ->
@@ -1675,8 +1749,8 @@ let rec low_region b cs h p =
     (match h with
      | [] -> low_box b p
      | m :: h' ->
-       Z.sub (low_region b cs' h' (add_times (Z.abs m.link) r p))
-         (Z.mul (Z.abs m.link) b0))
+       Integers.sub (low_region b cs' h' (add_times (Z.abs m.link) r p))
+         (Integers.mul (Z.abs m.link) b0))
 
 (** val size_on :
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1684,11 +1758,11 @@ let rec low_region b cs h p =
 let size_on c l u =
   Z.max
     (Z.opp
-      (Z.add
+      (Integers.add
         (low_line (close c) Big_int_Z.unit_big_int Big_int_Z.zero_big_int l u)
         (low_error c Big_int_Z.unit_big_int l u)))
     (Z.opp
-      (Z.add
+      (Integers.add
         (low_line (close c) (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
           Big_int_Z.zero_big_int l u)
         (low_error c (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) l u)))
@@ -1752,11 +1826,11 @@ let parts m =
       Big_int_Z.unit_big_int))))))))
   in
   if Big_int_Z.eq_big_int
-       (Z.mul u (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+       (Integers.mul u (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-         Big_int_Z.unit_big_int))))))))) m
+         (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))) m
   then (u, (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
@@ -1770,28 +1844,11 @@ let hints_here = function
 | [] -> []
 | p :: _ -> let (_, h0) = p in h0
 
-(** val idle :
-    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    list -> bool **)
-
-let idle h o p q =
-  match h with
-  | [] ->
-    (match o with
-     | [] ->
-       (match p with
-        | [] -> (match q with
-                 | [] -> true
-                 | _ :: _ -> false)
-        | _ :: _ -> false)
-     | _ :: _ -> false)
-  | _ :: _ -> false
-
 (** val total : net -> Big_int_Z.big_int **)
 
 let rec total = function
 | [] -> Big_int_Z.unit_big_int
-| l :: n' -> Z.mul l.denominator (total n')
+| l :: n' -> Integers.mul l.denominator (total n')
 
 (** val pull :
     net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->
@@ -1806,7 +1863,7 @@ let rec pull n0 b k h o p q =
   | l :: n' ->
     if idle (hints_here h) (hd [] o) p q
     then let (low0, below0) = pull n' b (tl k) (tl h) (tl o) [] [] in
-         ((Z.mul (scale h) low0), (Z.mul l.denominator below0))
+         ((Integers.mul (scale h) low0), (Integers.mul l.denominator below0))
     else let (u, m) = parts (scale h) in
          let (p0, q') =
            relax u m (reach l n' b (tl k)) l.neurons (hd [] k) (hints_here h)
@@ -1815,9 +1872,10 @@ let rec pull n0 b k h o p q =
          let (p1, p') = p0 in
          let (c, cb) = p1 in
          let (low0, below0) = pull n' b (tl k) (tl h) (tl o) p' q' in
-         let all = Z.mul l.denominator below0 in
-         ((Z.add (Z.mul (Z.mul u c) all)
-            (Z.mul (scale h) (Z.add (Z.mul cb below0) low0))), all)
+         let all = Integers.mul l.denominator below0 in
+         ((Integers.add (Integers.mul (Integers.mul u c) all)
+            (Integers.mul (scale h)
+              (Integers.add (Integers.mul cb below0) low0))), all)
 
 (** val floor_div :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1832,20 +1890,22 @@ let floor_div =
 let interval n0 b k m d k0 =
   let low0 = fun p q c ->
     let (v, all) = pull n0 b k [] [] p q in
-    floor_div (Z.add v (Z.mul c all)) (Z.mul d all)
+    floor_div (Integers.add v (Integers.mul c all)) (Integers.mul d all)
   in
   let o = map Z.opp in
-  let e = Z.add (Z.mul (off First k0) m) (slack First k0) in
-  let e' = Z.add (Z.mul (off Second k0) m) (slack Second k0) in
-  { lx = (low0 (row First k0) [] (Z.sub k0.bias1 e)); ux =
-  (Z.opp (low0 (o (row First k0)) [] (Z.sub (Z.opp k0.bias1) e))); ly =
-  (low0 [] (row Second k0) (Z.sub k0.bias2 e')); uy =
-  (Z.opp (low0 [] (o (row Second k0)) (Z.sub (Z.opp k0.bias2) e'))); ld =
+  let e = Integers.add (Integers.mul (off First k0) m) (slack First k0) in
+  let e' = Integers.add (Integers.mul (off Second k0) m) (slack Second k0) in
+  { lx = (low0 (row First k0) [] (Integers.sub k0.bias1 e)); ux =
+  (Z.opp (low0 (o (row First k0)) [] (Integers.sub (Z.opp k0.bias1) e)));
+  ly = (low0 [] (row Second k0) (Integers.sub k0.bias2 e')); uy =
+  (Z.opp (low0 [] (o (row Second k0)) (Integers.sub (Z.opp k0.bias2) e')));
+  ld =
   (low0 (row First k0) (o (row Second k0))
-    (Z.sub (Z.sub k0.bias1 k0.bias2) (Z.add e e'))); ud =
+    (Integers.sub (Integers.sub k0.bias1 k0.bias2) (Integers.add e e')));
+  ud =
   (Z.opp
     (low0 (o (row First k0)) (row Second k0)
-      (Z.sub (Z.sub k0.bias2 k0.bias1) (Z.add e e')))) }
+      (Integers.sub (Integers.sub k0.bias2 k0.bias1) (Integers.add e e')))) }
 
 (** val start : net -> region -> known **)
 
@@ -1891,7 +1951,7 @@ let rec unit_of n0 t h =
   | _ :: n' ->
     (match t with
      | O -> scale h
-     | S t' -> Z.mul (scale h) (unit_of n' t' (tl h)))
+     | S t' -> Integers.mul (scale h) (unit_of n' t' (tl h)))
 
 (** val below : net -> nat -> Big_int_Z.big_int **)
 
@@ -1912,13 +1972,14 @@ let signed least z0 =
     -> hints -> Big_int_Z.big_int option **)
 
 let pulled n0 b k t i d least e h =
-  let d0 = Z.mul (below n0 t) (Z.mul (unit_of n0 t h) (Z.abs e)) in
+  let d0 = Integers.mul (below n0 t) (Integers.mul (unit_of n0 t h) (Z.abs e))
+  in
   if Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0
   then let l =
          fst
            (pull n0 b k h
-             (single t i ((Z.mul (signed least (of_x d)) (Z.abs e)),
-               (Z.mul (signed least (of_y d)) (Z.abs e)))) [] [])
+             (single t i ((Integers.mul (signed least (of_x d)) (Z.abs e)),
+               (Integers.mul (signed least (of_y d)) (Z.abs e)))) [] [])
        in
        Some (signed least (floor_div l d0))
   else None
@@ -2127,13 +2188,14 @@ let rec distinct = function
 (** val square : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let square x =
-  Z.mul x x
+  Integers.mul x x
 
 (** val total_weight : group -> Big_int_Z.big_int **)
 
 let rec total_weight = function
 | [] -> Big_int_Z.zero_big_int
-| p :: s' -> let (_, p0) = p in let (a, _) = p0 in Z.add a (total_weight s')
+| p :: s' ->
+  let (_, p0) = p in let (a, _) = p0 in Integers.add a (total_weight s')
 
 (** val margin_of_share :
     rat -> nat -> Big_int_Z.big_int -> (nat * (Big_int_Z.big_int * rat)) ->
@@ -2143,18 +2205,19 @@ let margin_of_share delta powers all e =
   let a = fst (snd e) in
   let t = snd (snd e) in
   let den =
-    Z.mul (snd t)
+    Integers.mul (snd t)
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
         (Z.of_nat powers))
   in
-  let num = Z.sub den (fst t) in
+  let num = Integers.sub den (fst t) in
   let n0 = Nat.iter powers square num in
   let d = Nat.iter powers square den in
   (&&)
     ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int a)
       (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
-    (Big_int_Z.le_big_int (Z.mul (Z.mul (Z.sub (snd delta) (fst delta)) a) d)
-      (Z.mul (Z.mul n0 (fst delta)) all))
+    (Big_int_Z.le_big_int
+      (Integers.mul (Integers.mul (Integers.sub (snd delta) (fst delta)) a) d)
+      (Integers.mul (Integers.mul n0 (fst delta)) all))
 
 (** val margins_of_group : rat -> nat -> group -> bool **)
 
@@ -2167,7 +2230,7 @@ let margins_of_group delta powers s =
 (** val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
 
 let down g r =
-  Z.div (Z.mul (fst r) g) (snd r)
+  Z.div (Integers.mul (fst r) g) (snd r)
 
 (** val up : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
 
@@ -2229,7 +2292,7 @@ let rec group_least g = function
 | p :: s' ->
   let (_, p0) = p in
   let (a, t) = p0 in
-  Z.add (down g ((Z.mul a (fst t)), (snd t))) (group_least g s')
+  Integers.add (down g ((Integers.mul a (fst t)), (snd t))) (group_least g s')
 
 (** val ahead_rows :
     nat -> group list -> (Big_int_Z.big_int list * Big_int_Z.big_int list)

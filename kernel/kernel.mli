@@ -67,13 +67,7 @@ module Z :
 
   val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
-  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
   val opp : Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -177,9 +171,13 @@ val lowM :
   fn -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int
   -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+val vanishes : fn -> Big_int_Z.big_int -> bool
+
 val low_over :
   Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val over : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val times : Big_int_Z.big_int -> kinks -> kinks
 
@@ -452,6 +450,16 @@ val lost :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron ->
   Big_int_Z.big_int
 
+val unasked : hint -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val idle :
+  hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> bool
+
+val low_neuron :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> neuron -> bounds -> hint ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
 val relax :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list
   -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list ->
@@ -491,10 +499,6 @@ val scale : hints -> Big_int_Z.big_int
 val parts : Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val hints_here : hints -> hint list
-
-val idle :
-  hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
-  -> bool
 
 val total : net -> Big_int_Z.big_int
 

@@ -19,6 +19,9 @@ let shrink state =
 (* The part of its width by which an interval must be expected to shrink for a pull. *)
 let least_gain = 0.02
 
+(* The same at a node that stays open, if no neuron ceases to be bent by it. *)
+let large_gain = 0.15
+
 let interval (k : Relaxing.known) i = function
   | Kernel.KX -> (k.lx.(i), k.ux.(i))
   | KY -> (k.ly.(i), k.uy.(i))
@@ -85,6 +88,9 @@ let is_worth ?(least_gain = least_gain) state (knowns : Relaxing.known array) t 
   let passes = Array.exists (fun (b, _) -> if least then low < b && promised >= b else b < high && promised <= b) kinks in
   gain > 0.0 && (passes || gain > least_gain *. (high -. low))
 
+(* A difference is short whose interval, or bound, is at most this part of the interval of its neuron. *)
+let short = 0.05
+
 (* Neurons whose functions are bent where they may be, from layer [first] down to layer 1: [attempt] is asked for the
    bounds of each that may help, and whether to go on. Pulls that end behind a layer rest on all neurons of it but those
    that are constant: [whole] asks for these as well. *)
@@ -102,15 +108,23 @@ let walk ?(whole = false) state (knowns : Relaxing.known array) first attempt =
           let pulled_x = open_x () in
           if pulled_x then all KX true;
           if open_x () then all KX false;
-          let loose () = whole || (not pulled_x) || k.ud.(i) -. k.ld.(i) > 0.25 *. (k.uy.(i) -. k.ly.(i)) in
+          let most = if whole then short else 0.25 in
+          let loose () = (not pulled_x) || k.ud.(i) -. k.ld.(i) > most *. (k.uy.(i) -. k.ly.(i)) in
           if open_y () && loose () then all KY true;
           if open_y () && loose () then all KY false
         end)
       state.layers.(t).shapes
   done
 
-(* Bounds of all neurons whose functions are bent where they may be, or those of x and y alone. *)
-let tighten ?least_gain ?(with_differences = true) state =
+(* Which bounds of differences are worth a pull at a node that stays open: those of which a large part is gained, and which
+   are short beside the interval of the neuron. What is known of one network then holds nearly so of the other, here and at
+   all nodes below, without a pull. *)
+let gain_of_short = 0.2
+let is_short (k : Relaxing.known) i kind promised =
+  kind <> Kernel.KD || Float.abs promised <= short *. (k.uy.(i) -. k.ly.(i))
+
+(* Bounds of all neurons whose functions are bent where they may be; of a node that [stays_open] the larger gains alone. *)
+let tighten ?(stays_open = false) state =
   let before = left state and known = knowns state and last = Array.length state.layers - 1 in
   let void t =
     Array.iteri
@@ -125,9 +139,10 @@ let tighten ?least_gain ?(with_differences = true) state =
     for t = last downto 1 do void t done
   end;
   walk state known (last - 1) (fun t i kind least ->
-      if (with_differences || kind <> Kernel.KD) && not (closed state before) then begin
+      if not (closed state before) then begin
         let (_, _, promised) as one = pulled state (box state) known t i kind least in
-        if is_worth ?least_gain state known t i kind least promised then begin
+        let least_gain = if not stays_open then least_gain else if kind = Kernel.KD then gain_of_short else large_gain in
+        if is_worth ~least_gain state known t i kind least promised && not (stays_open && not (is_short known.(t) i kind promised)) then begin
           keep state known t i kind least one;
           if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
         end
