@@ -62,7 +62,8 @@ def fold(call: OperatorCall) -> list[Value]:
         return [_of_steps(call, real[0])]
     if node.op_type == "Range" and len(real) == len(call.inputs) == 3:
         return [_real_range(call, real)]
-    if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
+    exact = node.op_type in EXACT or (node.op_type == "Mod" and call.integer("fmod", 0) == 1)  # fmod rounds nothing
+    if real and (not exact or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
     if node.op_type == "Range" and not real:
