@@ -182,9 +182,9 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
     """InputError where a claim may be meant about probabilities; only a warning where its size rules that out."""
     if scores not in (None, "logits", "probabilities"):
         raise InputError(f'scores = {scores!r}; "logits", "probabilities", or None')
-    sigmoids = [network.source for network in networks if scores == "logits" and ends_in_sigmoid(network)]
+    sigmoids = {network.source: None for network in networks if scores == "logits" and ends_in_sigmoid(network)}
     if sigmoids:
-        cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
+        cause = f"{' and '.join(sigmoids)} {'end' if len(sigmoids) > 1 else 'ends'} in Sigmoid, which is not left out"
         raise InputError(f'{cause}, so its scores are not logits; give scores="probabilities", or export it without')
     inner = [network for network in networks if scores == "logits" and network.kept_softmax is not None]
     if inner:

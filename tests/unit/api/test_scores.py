@@ -248,7 +248,7 @@ def test_the_networks_in_front_of_their_softmax_are_what_is_proved(pair: tuple[s
 def test_what_a_sigmoid_gives_is_not_taken_for_logits(claim: Property, tmp_path: Path) -> None:
     """No distance of 0.9 tells anything of sigmoids, while the logits are 5 apart."""
     first, second = (file(tmp_path / f"{n}.onnx", bias, "Sigmoid") for n, bias in (("f", 0.0), ("g", 5.0)))
-    with pytest.raises(InputError, match="ends in Sigmoid, which is not left out"):
+    with pytest.raises(InputError, match="end in Sigmoid, which is not left out"):
         eqspec.verify(first, second, [-1, -1], [1, 1], claim, scores="logits")
 
 

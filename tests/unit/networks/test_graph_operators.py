@@ -238,7 +238,12 @@ def test_what_no_program_expresses_is_refused_by_name(
             (1, 1, 6),
             "may choose different entries",
         ),
-        ([node("Mod", ["c", "c"], "e", fmod=1), node("Mul", ["x", "e"], "y")], {"c": grid(4)}, (1, 4), "its rounding"),
+        (
+            [node("Exp", ["c"], "r"), node("Mod", ["r", "c"], "e", fmod=1), node("Mul", ["x", "e"], "y")],
+            {"c": grid(4)},
+            (1, 4),
+            "its rounding",
+        ),
         ([node("Conv", ["x", "w"], "y")], {"w": grid(32, 3, 16, 16)}, (1, 3, 224, 224), "products up to here"),
         ([node("Conv", ["x", "w"], "y", group=64)], {"w": grid(64, 1, 21, 21)}, (1, 64, 128, 128), "bytes; up to"),
         ([node("Conv", ["x", "w"], "c"), node("Abs", ["c"], "y")], {"w": grid(64, 1, 1)}, (1, 1, 65536), "4194304"),
@@ -251,6 +256,15 @@ def test_what_is_refused_says_why(
         steps_of(tmp_path, nodes, constants, *shape)
     assert words in caught.value.message
     assert caught.value.fix
+
+
+def test_remainders_of_constants_are_exact(tmp_path: Path) -> None:
+    """As ndonnx computes the places of a roll: fmod rounds nothing, whatever its operands are."""
+    constants: Constants = {"a": np.array([[-7.25, 1e20, 0.1]], np.float32), "b": np.array([[2, 3, 0.03]], np.float32)}
+    nodes = [node("Mod", ["a", "b"], "m", fmod=1), node("Add", ["x", "m"], "y")]
+    (step,) = steps_of(tmp_path, nodes, constants, 1, 3).steps
+    assert step.bias_error is None or not step.bias_error.any()
+    assert step.bias.tolist() == np.fmod(constants["a"], constants["b"])[0].astype(float).tolist()
 
 
 def test_shapes_that_a_graph_computes_itself(tmp_path: Path) -> None:

@@ -340,7 +340,7 @@ REFUSED = [
     (
         [
             helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "a", "b"]),
-            node("DequantizeLinear", ["q", "a", "b"], "y"),
+            node("DequantizeLinear", ["q", "a"], "y"),
         ],
         "move with the data.*quantise statically",
     ),

@@ -164,6 +164,11 @@ def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
             TensorProto.INT64, "has type int64", "cast it to a type that the operator takes",
         ),
         ([node("TFL_SignalRfft", ["x"], "y")], TensorProto.FLOAT, "fixed point", "behind the spectrogram"),
+        ([node("TFL_GELU", ["x"], "y")], TensorProto.FLOAT, "TensorFlow Lite", "from_keras"),
+        (
+            [helper.make_node("ActivationPOTQuantizer", ["x"], ["y"], domain="mct_quantizers", num_bits=8)],
+            TensorProto.FLOAT, "Sony", "FAKELY_QUANT",
+        ),
         ([node("DeformConv", ["x", "w", "x"], "y")], TensorProto.FLOAT, "windows lie", "Conv"),
         (
             [node("SplitToSequence", ["x"], "q"), node("Relu", ["q"], "y")],

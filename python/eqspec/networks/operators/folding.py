@@ -35,6 +35,7 @@ EXACT = frozenset({
 })  # fmt: skip
 """Operators whose result on exact real numbers is exact, whatever type holds them."""
 _STEPS = frozenset({"Ceil", "Floor", "Round", "Sign"})
+_COMPARISONS = frozenset({"Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
 _NOTHING = np.zeros(0, bool)
 """In place of an output that is left out."""
 IN_FRONT_OF_A_STEP = 2.0**-20
@@ -60,9 +61,12 @@ def fold(call: OperatorCall) -> list[Value]:
     real = [v for v in call.inputs if isinstance(v, Enclosure)]
     if node.op_type in _STEPS and len(real) == 1 and (call.rounded or real[0].error is not None):
         return [_of_steps(call, real[0])]
+    if node.op_type in _COMPARISONS and len(real) == 2 and (call.rounded or any(v.error is not None for v in real)):
+        return [_of_comparison(call, *real)]
     if node.op_type == "Range" and len(real) == len(call.inputs) == 3:
         return [_real_range(call, real)]
-    if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
+    exact = node.op_type in EXACT or (node.op_type == "Mod" and call.integer("fmod", 0) == 1)  # fmod rounds nothing
+    if real and (not exact or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
     if node.op_type == "Range" and not real:
@@ -116,6 +120,14 @@ def _of_steps(call: OperatorCall, x: Enclosure) -> Enclosure:
         cause = "is computed of a constant that lies within rounding of a step"
         raise UnreadableError(f"{call.node.op_type} {cause}", _FOLD)
     return Enclosure(np.asarray(below, np.float64))
+
+
+def _of_comparison(call: OperatorCall, a: Enclosure, b: Enclosure) -> NDArray[Any]:
+    """A comparison of numbers that are known up to rounding, and further apart than that: as of ternary weights."""
+    slack = a.radius + b.radius + IN_FRONT_OF_A_STEP * (1.0 + np.abs(a.value) + np.abs(b.value))
+    if not (np.abs(a.value - b.value) > slack).all():
+        raise UnreadableError(f"{call.node.op_type} compares constants that lie within rounding of each other", _FOLD)
+    return run(call.node, call.opset, [a.value, b.value])[0]
 
 
 def _gathered(node: NodeProto, given: Sequence[Any]) -> NDArray[Any]:

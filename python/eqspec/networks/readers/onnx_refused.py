@@ -47,6 +47,14 @@ _SIGNALS = (
     "it computes in fixed point as the signal library of TensorFlow Lite for microcontrollers does",
     "compare the network behind the spectrogram",
 )
+_LITE = (
+    "tf2onnx has left it as TensorFlow Lite has it, so no runtime of ONNX knows it",
+    "convert the model of Keras that the TFLite file was made of (tf2onnx.convert.from_keras)",
+)
+_MCT = (
+    "it is a quantiser of Sony's model compression toolkit, which its own runtime knows alone",
+    "export with quantization_format=QuantizationFormat.FAKELY_QUANT, which writes QuantizeLinear and DequantizeLinear",
+)
 _RANDOM = ("what it gives is random", "export the model in inference mode, without sampling")
 _ATTENTION = ("it multiplies values that both depend on the input", "export the model without fused operators")
 
@@ -102,6 +110,10 @@ def reason(operator: str, domain: str) -> tuple[str, str] | None:
     name = operator if domain in ("", "ai.onnx") else f"{domain}.{operator}"
     if operator.startswith("TFL_Signal"):
         return _SIGNALS
+    if operator.startswith("TFL_"):
+        return _LITE
+    if domain == "mct_quantizers":
+        return _MCT
     if domain == "com.microsoft.nchwc":
         return _BLOCKS
     if operator.lower() in ("deform_conv2d", "mmcvdeformconv2d", "mmcvmodulateddeformconv2d"):
