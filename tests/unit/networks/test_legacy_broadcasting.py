@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto, TensorProto, helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
@@ -117,3 +117,11 @@ def test_a_mask_meets_scores_at_an_axis(tmp_path: Path) -> None:
 def test_without_broadcast_shapes_are_equal(kind: str, tmp_path: Path) -> None:
     nodes = [node(kind, ["x", "c"], "t"), node("Cast", ["t"], "y", to=TensorProto.FLOAT)]
     check(nodes, {"c": np.array([1, 2], F)}, np.ones((1, 2, 2)), None, tmp_path)
+
+
+def test_operators_that_are_written_out_with_a_number(tmp_path: Path) -> None:
+    """A Binarizer is a comparison with its threshold, which says no `broadcast`."""
+    proto = model([node("Binarizer", ["x"], "y", domain="ai.onnx.ml", threshold=0.5)], {}, [1, 2], opset=6)
+    proto.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    network = read_network(save(tmp_path, proto))
+    assert network.evaluate_exact([Fraction(1, 2), Fraction(3, 4)]) == [(0, 0), (1, 1)]

@@ -45,11 +45,11 @@ def aligned(node: NodeProto, opset: int, given: Sequence[Value | None]) -> Seque
 
 def _shape(node: NodeProto, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape of the second operand that broadcasts to the first one's alike; None where it does not."""
+    if prod(b) == 1:  # which can be meant in one way, also where it is not said, as of operators that are written out
+        return (1,) * min(len(a), len(b))
     said = {attribute.name: attribute.i for attribute in node.attribute}
     if not said.get("broadcast", 0):
         return None
-    if prod(b) == 1:
-        return (1,) * min(len(a), len(b))
     axis = said.get("axis", len(a) - len(b))
     fits = 0 <= axis <= len(a) - len(b) and all(d in (1, e) for d, e in zip(b, a[axis:], strict=False))
     return (*b, *(1,) * (len(a) - axis - len(b))) if fits else None
