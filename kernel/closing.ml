@@ -81,7 +81,7 @@ let assumed_alone state = Array.length state.obligations > 1 && List.compare_len
 
 (* From so many commands of the stream below a node on, its bounds are told exactly though it stays open: of differences
    only short ones, since the others shrink less from a node to its parts, and cost twice as much as those of one network. *)
-let many_below = 3
+let many_below = 12
 
 (* Whether exact bounds are worth it though bounds of rows leave something open. A node that would be split contracts where
    few obligations are left: each that is refuted is gone for all parts of it. *)
