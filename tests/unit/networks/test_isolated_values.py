@@ -7,6 +7,7 @@ All of these values are asked for, with scales that stand in simple ratios to ea
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import numpy as np
 import pytest
 from onnx import NodeProto
 
+from eqspec.audit.reading import File, Number
+from eqspec.audit.rounding import Refused
+from eqspec.audit.witness import values_at
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from unit.networks.models import node, save
@@ -38,10 +42,14 @@ _CASES: dict[str, list[NodeProto]] = {
     "ceil": [node("Ceil", ["x"], "c"), _TIMES],
     "round": [node("Round", ["x"], "c"), _TIMES],
     "sign, two scales": [node("Sign", ["x"], "c"), *_TWICE],
+    "a Clip, two scales": [node("Clip", ["x", "low", "high"], "c"), *_TWICE],
+    "a truth, two scales": [node("Greater", ["x", "low"], "b"), node("Cast", ["b"], "c", to=1), *_TWICE],
     "signs": [node("Sign", ["x"], "c"), node("Gemm", ["c", "w", "three"], "m")],
     "signs in a window": [node("Sign", ["x"], "c"), *_WINDOW],
     "levels": [*_LEVELS, node("Reshape", ["c", "shape"], "m")],
     "levels from 0": [*_LEVELS, node("Relu", ["c"], "m")],
+    "levels from 0, moved": [*_LEVELS, node("Relu", ["c"], "d"), node("Reshape", ["d", "shape"], "m")],
+    "levels from 0, a scale": [*_LEVELS, node("Relu", ["c"], "d"), node("Mul", ["d", "five"], "m")],
     "levels, a scale": [*_LEVELS, node("Mul", ["c", "five"], "m")],
     "levels, moved": [*_LEVELS, node("Add", ["c", "five"], "m")],
 }
@@ -52,8 +60,9 @@ def _file(nodes: list[NodeProto], unit: np.float32, scale: np.float32) -> Any:
     """A file in which everything is a multiple of the unit, quantised with the scale."""
     constants: Constants = {
         "u": unit, "t": unit, "over": np.float32(1) / unit, "third": unit / np.float32(3), "three": np.float32(3),
-        "five": np.float32(5), "w": _SIGNS * unit, "v": np.full((1, 1, 3), unit), "axis": np.array([1]),
-        "shape": np.array([1, 4]), "s": scale, "z": np.array(0, np.int8),
+        "low": np.float32(-7), "high": np.float32(7), "five": np.float32(5), "w": _SIGNS * unit,
+        "v": np.full((1, 1, 3), unit), "axis": np.array([1]), "shape": np.array([1, 4]), "s": scale,
+        "z": np.array(0, np.int8),
     }  # fmt: skip
     used = {name for one in [*nodes, *_LAST] for name in one.input}
     kept = {name: value for name, value in constants.items() if name in used}
@@ -85,11 +94,22 @@ def test_read_as_it_runs_or_refused(name: str, base: float, ratio: float, tmp_pa
     if refused:
         assert "a whole region has the value" in refused or "is held at" in refused
         assert base != 0.25 or ratio not in (0.5, 1.0, 2.0, 4.0) or "two scales" in name, refused
-        return
     points, session = _points(unit), running(proto)
+    if "Clip" in name:  # which is a number of its own between its ends
+        points = points[(np.abs(points) > 7).all(axis=1)]
     expected = np.concatenate([np.asarray(session.run(None, {"x": one[None]})[0]) for one in points])
-    levels = np.rint(network.evaluate(points.astype(float)) / float(scale))
-    assert (levels == np.rint(expected / scale)).all()
+    right = np.rint(expected / scale)
+    if not refused:
+        assert (np.rint(network.evaluate(points.astype(float)) / float(scale)) == right).all()
+    file = File("", proto.SerializeToString(), Number, (Fraction(1),) * 4, (Fraction(0),) * 4, (200.0,) * 4, False, 4)
+    try:
+        audited = [values_at(file, [Fraction(float(x)) for x in point]) for point in points[::7]]
+    except Refused as error:
+        refused = str(error)
+    else:
+        assert (np.rint([[float(low) / float(scale) for low, _ in one] for one in audited]) == right[::7]).all()
+        return
+    assert "may lie between two levels" in refused or "a Clip to a number" in refused
 
 
 @pytest.mark.parametrize("name", ["floor", "levels", "levels, a scale"])

@@ -2,9 +2,10 @@
 
 A runtime computes in float32 what it quantises, and so may take another level than the rational number has, where that
 one lies at a tie. Of values that vary that is a matter of single points. But what `Floor`, `Sign` and quantisers give
-is one number on a whole region, and so are its multiples and sums. Where one of these lies at a tie, as with two scales
-of which one is half of the other, the network would be a level off on that region. Such files are refused, unless the
-computation is exact in float32, or is known: of an untouched level it is the product with its scale, then the quotient.
+is one number on a whole region, and so are its multiples and sums. Where one in `_FEW` of these or more lie at ties, as
+with two scales of which one is half of the other, the network would be a level off on many regions. Such files are
+refused, unless the computation is exact in float32, or is known: of an untouched level it is the product with its
+scale, then the quotient.
 
 All values of a row are B + G j with whole j between two limits, or with any behind `Floor`. Of sums of more than
 `_MOST_SUMS` of them, as a layer of integers has them, each is rare, and nothing is said (docs/howto/networks.md).
@@ -12,17 +13,18 @@ All values of a row are B + G j with whole j between two limits, or with any beh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd, inf
+from itertools import chain, product
+from math import gcd, inf, isfinite
 
 import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.affine import Affine, Part
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.enclosure import Array
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Quantised
 from eqspec.networks.matrices import NONE, Dense, Selection, Tiled
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -33,12 +35,25 @@ _MOST_SUMS = 512
 _MOST_VALUES = 1 << 20
 """Whole numbers times a weight that are looked at."""
 
+_FEW = 32
+"""One value in so many that lies at a tie is chance, as that of any value that varies."""
+
 _SHARE = 2.0**-24
 """How far, relative to its size, one operation of a runtime may be off."""
 
+_BENDING = {"Clip", "GlobalMaxPool", "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu", "TopK", "Where"}
+"""Operators that give some of the numbers that they are given, or constants, by functions of their own."""
+
+_KEEPING = {
+    "Cast", "Compress", "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GatherElements",
+    "GatherND", "Identity", "Pad", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice",
+    "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+}  # fmt: skip
+"""Operators that move entries."""
+
 
 @dataclass(frozen=True)
-class _Progression:
+class Progression:
     """Numbers `offset` + `spacing` j for whole j from `low` to `high`; `untouched` is what a quantiser alone gives."""
 
     offset: Fraction
@@ -48,22 +63,22 @@ class _Progression:
     terms: int = 1
     untouched: bool = False
 
-    def times(self, weight: Fraction) -> _Progression:
+    def times(self, weight: Fraction) -> Progression:
         """A multiple of them."""
         low, high = (self.low, self.high) if weight > 0 else (-self.high, -self.low)
         same = self.untouched and weight == 1
-        return _Progression(self.offset * weight, self.spacing * abs(weight), low, high, self.terms, same)
+        return Progression(self.offset * weight, self.spacing * abs(weight), low, high, self.terms, same)
 
     @property
     def count(self) -> int:
         """How many they are, less 1; of endlessly many, 1."""
         return int(self.high - self.low) if self.high < inf else 1
 
-    def moved(self, by: Fraction) -> _Progression:
+    def moved(self, by: Fraction) -> Progression:
         """The same and a constant."""
         return self if not by else replace(self, offset=self.offset + by, terms=self.terms + 1, untouched=False)
 
-    def plus(self, other: _Progression) -> _Progression | None:
+    def plus(self, other: Progression) -> Progression | None:
         """The sums of both, and what lies between them; None of too many."""
         a, b = self.spacing, other.spacing
         scale = a.denominator * b.denominator
@@ -72,15 +87,26 @@ class _Progression:
         high = self.high * float(a / unit) + other.high * float(b / unit)
         if max(a, b) > _MOST_SUMS * unit or inf > high - low > _MOST_SUMS:
             return None
-        return _Progression(self.offset + other.offset, unit, low, high, self.terms + other.terms)
+        return Progression(self.offset + other.offset, unit, low, high, self.terms + other.terms)
+
+
+_COMPUTING: dict[str, Callable[[Progression, Fraction], Progression]] = {
+    "Add": Progression.moved,
+    "Div": lambda numbers, by: numbers.times(1 / by),
+    "Mul": Progression.times,
+    "Sub": lambda numbers, by: numbers.moved(-by),
+}
+"""Operators of such numbers and a constant; of a constant less these numbers, their negatives have the same ties."""
 
 
 def check_isolated(x: Affine, made: Quantised) -> None:
-    """UnreadableError where a row of isolated numbers has one at a tie, whose level in float32 may be another one."""
-    seen = set[tuple[_Progression, float, float, float]]()
-    scale, low, high = (np.broadcast_to(a.reshape(-1), (x.size,)) for a in (made.scale, made.low, made.high))
-    for row, numbers in _rows(x):
-        key = numbers, float(scale[row]), float(low[row]), float(high[row])
+    """UnreadableError where many of the isolated numbers of a row lie at ties, and have another level in float32."""
+    seen = set[tuple[Progression, float, float, float]]()
+    columns = [np.broadcast_to(a.reshape(-1), (x.size,)) for a in (made.scale, made.low, made.high)]
+    scale, low, high = columns
+    keys = ((numbers, float(scale[row]), float(low[row]), float(high[row])) for row, numbers in _rows(x))
+    kept = product(x._isolated, np.unique(np.stack(columns), axis=1).T.tolist()) if x._isolated else ()
+    for key in chain(keys, ((numbers, *steps) for numbers, steps in kept)):
         if key not in seen and (number := _in_doubt(*key)) is not None:
             message = f"a whole region has the value {number:.9g}, which lies between two levels of a quantiser"
             message += ", and which of them float32 gives depends on its rounding"
@@ -90,12 +116,25 @@ def check_isolated(x: Affine, made: Quantised) -> None:
         seen.add(key)
 
 
-def _rows(x: Affine) -> Iterator[tuple[int, _Progression]]:
+def remember(operator: str, values: Sequence[Affine], constants: Sequence[Enclosure], result: Affine) -> None:
+    """Keep isolated numbers that an operator passes on, or computes with a constant, where rows do not show them."""
+    kept = {numbers for value in values for numbers in value._isolated}
+    if operator in _BENDING:
+        kept.update(numbers for value in values for _, numbers in _rows(value))
+    if kept and operator in _COMPUTING and len(values) == len(constants) == 1:
+        numbers = [Fraction(number) for number in np.unique(constants[0].value).tolist() if number and isfinite(number)]
+        kept = {_COMPUTING[operator](one, number) for one in kept for number in numbers}
+    elif operator not in _BENDING and operator not in _KEEPING:
+        return
+    result._isolated.update(kept if len(kept) <= _MOST_SUMS else ())
+
+
+def _rows(x: Affine) -> Iterator[tuple[int, Progression]]:
     """The rows of a value that are isolated numbers, but those of too many sums."""
     if not any(_progressions_of(part) for part in x.parts):
         return
-    found: dict[int, _Progression | None] = {}
-    bias, known = x.bias.value.reshape(-1), dict[tuple[int, int, float], _Progression]()
+    found: dict[int, Progression | None] = {}
+    bias, known = x.bias.value.reshape(-1), dict[tuple[int, int, float], Progression]()
     for number, part in enumerate(x.parts):
         kinds = _progressions_of(part)
         most = _MOST_SUMS // max(1, min(one.count for one in kinds)) if kinds else 0
@@ -117,7 +156,7 @@ def _rows(x: Affine) -> Iterator[tuple[int, _Progression]]:
             yield row, numbers.moved(Fraction(float(bias[row])))
 
 
-def _progressions_of(part: Part) -> list[_Progression] | None:
+def _progressions_of(part: Part) -> list[Progression] | None:
     """What the functions of the units give, if all of them give isolated numbers."""
     functions = part.units.function
     if not isinstance(functions, Curves):
@@ -126,15 +165,15 @@ def _progressions_of(part: Part) -> list[_Progression] | None:
     return None if None in made else [one for one in made if one is not None]
 
 
-def _progression(curve: Curve) -> _Progression | None:
+def _progression(curve: Curve) -> Progression | None:
     match curve.name:
         case "floor":
-            return _Progression(Fraction(0), Fraction(1), -inf, inf)
+            return Progression(Fraction(0), Fraction(1), -inf, inf)
         case "sign":
-            return _Progression(Fraction(0), Fraction(1), -1, 1)
+            return Progression(Fraction(0), Fraction(1), -1, 1)
         case "quantiser":
             _, _, low, high, unit, base, *_ = curve.parameters
-            return _Progression(-Fraction(base) * Fraction(unit), Fraction(unit), low, high, untouched=True)
+            return Progression(-Fraction(base) * Fraction(unit), Fraction(unit), low, high, untouched=True)
     return None
 
 
@@ -164,7 +203,7 @@ def _entries(part: Part, size: int, most: int) -> tuple[tuple[Array, Array, Arra
     return (made[0], made[1], made[2]), np.concatenate([beyond, left[many]])
 
 
-def _in_doubt(numbers: _Progression, scale: float, low: float, high: float) -> float | None:
+def _in_doubt(numbers: Progression, scale: float, low: float, high: float) -> float | None:
     """One of the numbers whose level in float32 may be another one; None if there is none."""
     start, step = float(numbers.offset) / scale, float(numbers.spacing) / scale
     first = max(numbers.low, float(np.ceil((low - 1.0 - start) / step)))
@@ -178,6 +217,8 @@ def _in_doubt(numbers: _Progression, scale: float, low: float, high: float) -> f
     below = np.floor(quotient)
     size = np.abs(quotient) + abs(start) + step * (numbers.high - numbers.low if numbers.high < inf else 0.0)
     near = np.abs(quotient - below - 0.5) <= (numbers.terms + 4) * _SHARE * size
+    if _FEW * near.sum() <= len(whole):
+        return None
     for j in whole[near & (below >= low) & (below < high)].tolist():
         exact = numbers.offset + numbers.spacing * int(j)
         if _computed(numbers, exact, scale) != round(exact / Fraction(scale)):
@@ -185,10 +226,11 @@ def _in_doubt(numbers: _Progression, scale: float, low: float, high: float) -> f
     return None
 
 
-def _computed(numbers: _Progression, exact: Fraction, scale: float) -> float | None:
+def _computed(numbers: Progression, exact: Fraction, scale: float) -> float | None:
     """The level that every runtime has of one of the numbers; None if they may have several."""
     by = np.float32(scale)
-    if float(by) != scale:
+    floats = all(n.denominator & (n.denominator - 1) == 0 for n in (numbers.offset, numbers.spacing))
+    if float(by) != scale or not floats:
         return None
     if numbers.untouched:
         unit = np.float32(float(numbers.spacing))
