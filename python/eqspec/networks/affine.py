@@ -69,6 +69,8 @@ class Affine:
     """Of what its entries are the largest, if they are (see `operators/peaks`)."""
     _held: set[float] = field(default_factory=set, init=False, repr=False)
     """Numbers that entries take on whole regions (see `operators/held_values`)."""
+    _isolated: set[Any] = field(default_factory=set, init=False, repr=False)
+    """What entries may be on whole regions, where their units do not show it (see `operators/isolated_values`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ Of a sample of zeros a Normalizer divides by nothing here, while runtimes leave 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,12 @@ import onnx
 
 from ..rounding import Refused
 from . import affine, statistics
-from .program import Operand, Program, real
+from .program import Operand, Operands, Program, real
 from .value import Value
 
 
 def computed(
-    program: Program, node: onnx.NodeProto, opset: int, operands: Sequence[Operand | None], given: Mapping[str, Any]
+    program: Program, node: onnx.NodeProto, opset: int, operands: Operands, given: Mapping[str, Any]
 ) -> Operand:
     """The result of such an operator of real numbers (samples, features)."""
     x, at = real(operands, 0), operands[1] if len(operands) == 2 else None

@@ -42,7 +42,7 @@ from . import (
 from .output import chosen, needed
 from .picking import PICKING, picked
 from .plain import CLASSIC, QONNX, STORED, numbers_of, plain
-from .program import Operand, Program, constants, optional, real
+from .program import Operand, Operands, Program, constants, optional, real
 from .quantisers import Levels
 from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, whole
@@ -248,7 +248,7 @@ def _integers(program: Program, graph: onnx.GraphProto, name: str, x: Value, kin
 
 
 def _composed(
-    program: Program, node: onnx.NodeProto, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
+    program: Program, node: onnx.NodeProto, opset: int, operands: Operands, attributes: dict[str, Any]
 ) -> Operand | None:
     """What is put together of other operators, and what picks entries; None of all else."""
     operator, varying = node.op_type, [one for one in operands if isinstance(one, Value)]

@@ -6,14 +6,14 @@ wraps, and all runtimes agree. A quotient is rounded towards zero, a remainder h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ..rounding import Array, Refused
-from .program import Operand, Program
+from .program import Operands, Program
 from .shape_operators import whole
 from .value import Value
 
@@ -29,9 +29,7 @@ OPERATORS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def computed(
-    program: Program, operator: str, operands: Sequence[Operand | None], attributes: Mapping[str, Any]
-) -> Array | None:
+def computed(program: Program, operator: str, operands: Operands, attributes: Mapping[str, Any]) -> Array | None:
     """The result of one of OPERATORS of such constants alone; None where an operand is something else."""
     given = [one for one in operands if one is not None and not isinstance(one, Value)]
     clip = operator == "Clip"  # also of weights of 8 bits, which stay in their type

@@ -5,7 +5,6 @@ Of a value the numbers of its entries are picked; of two values those of both, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import onnx
 
 from ..rounding import Array, Refused
-from .program import Operand, Program
+from .program import Operand, Operands, Program
 from .value import Value
 
 PICKING = {"Compress", "DepthToSpace", "GatherElements", "GatherND", "ReverseSequence", "ScatterElements", "ScatterND"}
@@ -22,9 +21,7 @@ _TWO = {"Scatter": (0, 2), "ScatterElements": (0, 2), "ScatterND": (0, 2), "Wher
 """Those of two values, and which of the operands these are."""
 
 
-def picked(
-    node: onnx.NodeProto, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
-) -> Operand:
+def picked(node: onnx.NodeProto, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
     """The result of an operator of PICKING, of real numbers."""
     kind = node.op_type
     if kind in _TWO:
@@ -45,14 +42,14 @@ def picked(
     return np.where(result >= 0, flat[result] if flat.size else zero, zero)
 
 
-def _constants(operands: Sequence[Operand | None], index: int) -> Array:
+def _constants(operands: Operands, index: int) -> Array:
     found = operands[index] if index < len(operands) else None
     if found is None or isinstance(found, Value) or found.dtype.kind not in "iub":
         raise Refused("places, counts or masks that are no constant integers")
     return found
 
 
-def _placed(kind: str, a: Array, operands: Sequence[Operand | None], attributes: dict[str, Any]) -> Array:
+def _placed(kind: str, a: Array, operands: Operands, attributes: dict[str, Any]) -> Array:
     """Which entry stands where, -1 for a zero."""
     axis = int(attributes.get("axis", 0))
     if kind in ("DepthToSpace", "SpaceToDepth"):
@@ -125,7 +122,7 @@ def _blocks(kind: str, a: Array, b: int, mode: bytes) -> Array:
     return result
 
 
-def _of_two(kind: str, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program) -> Operand:
+def _of_two(kind: str, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
     given = [operands[i] for i in _TWO[kind]]
     if any(one is None or not (isinstance(one, Value) or one.dtype.kind in "fO") for one in given):
         raise Refused(f"the auditor does not read {kind} of integers, or of what is left out")

@@ -24,6 +24,8 @@ from .value import CONSTANT, INPUTS, Part, Value, distinct, units
 MOST_PARTS, MOST_PRODUCTS = 24, 1 << 18
 Operand = Value | Array
 """A value, or constants: floats that are exact, or Numbers."""
+Operands = Sequence[Operand | None]
+"""Those of a node, None where one is left out."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ another one as a float32 quotient.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ..functions import Curve, joined
+from ..functions import BENT, Curve, joined
 from ..functions.levels import AWAY, CEIL, FLOOR, HALF_AWAY, HALF_EVEN, HALF_ZERO, ZERO, level
 from ..rounding import Array, Refused
 from .number import Number
-from .program import Operand, Program
-from .value import Value
+from .program import Operand, Operands, Program
+from .value import CONSTANT, Value
 
 MODES = {"ROUND": HALF_EVEN, "HALF_EVEN": HALF_EVEN, "HALF_UP": HALF_AWAY, "HALF_DOWN": HALF_ZERO, "CEIL": CEIL,
          "FLOOR": FLOOR, "UP": AWAY, "DOWN": ZERO}  # fmt: skip
@@ -41,6 +41,8 @@ HOLDING = {"Concat", "Max", "Min", "Pad", "Where"}  # which give constants as th
 COMPUTING = {"Add": np.add, "Div": np.divide, "Mul": np.multiply, "Sub": np.subtract}
 STORED = {*TYPES, np.dtype("i4")}
 MOST_BITS = 50
+ISOLATED = {"floor", "levels", "sign"}  # functions that give numbers far from each other
+NEAR, MOST_TURNS = 2.0**-21, 32
 
 
 @dataclass(frozen=True)
@@ -79,19 +81,19 @@ def integer_ends(said: Mapping[str, Any]) -> Ends:
 
 
 @np.errstate(all="ignore")
-def held(operator: str, operands: Sequence[Operand | None], known: Array) -> Array:
+def held(operator: str, operands: Operands, known: Array) -> Array:
     """What entries may be on whole regions behind an operator, beside numbers that are `known` in front of it.
 
-    Of a few known ones and constants, what float32 makes of both; of more, none is kept.
+    Of a few known ones and constants, what comes of both, which float32 may round; of more, none is kept.
     """
     constants = [np.unique(x) for x in operands if isinstance(x, np.ndarray) and x.dtype == "f8"]
     if operator in COMPUTING and len(constants) == 1 and known.size * constants[0].size <= 512:
-        pairs = np.meshgrid(known.astype(np.float32), constants[0].astype(np.float32))
-        return np.stack([COMPUTING[operator](*pairs), COMPUTING[operator](*pairs[::-1])]).astype(float)
+        pairs = np.meshgrid(known, constants[0])
+        return np.stack([COMPUTING[operator](*pairs), COMPUTING[operator](*pairs[::-1])])
     return np.concatenate([[0.0, 1.0] if operator in AT_ENDS else [], *(constants if operator in HOLDING else ())])
 
 
-def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:
+def computed(program: Program, node: onnx.NodeProto, operands: Operands, given: Any) -> Operand:
     """What an operator of QONNX makes of its first operand."""
     known, count = KNOWN[node.op_type]
     if len(operands) != count or len(node.attribute) != len(given) or not given.keys() <= known:
@@ -113,9 +115,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand 
 
 
 @np.errstate(all="ignore")
-def quantised(
-    program: Program, operands: Sequence[Operand | None], given: Mapping[str, Any], inside: bool = False
-) -> Levels:
+def quantised(program: Program, operands: Operands, given: Mapping[str, Any], inside: bool = False) -> Levels:
     """QuantizeLinear of a value, or of constants; with the zero point `inside` of the rounding, which ties feel."""
     if any(given[name] for name in given.keys() - {"axis", "saturate"}):
         raise Refused("a QuantizeLinear with attributes that the auditor does not read")
@@ -129,17 +129,50 @@ def quantised(
         held = (short[0] == x) & (short[1] == scale) & np.isfinite(short[2])
         x, scale = np.where(held, short[2], x).astype(float), np.where(held, 1.0, scale)
     held = np.array([sign * a for a in program.held for sign in (1.0, -1.0)] if isinstance(x, Value) else ())
-    pairs = ((a, s) for s in np.unique(scale) for a in held[np.abs(held / s % 1.0 - 0.5) < 2.0**-6])
-    if any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs):
+    pairs = [(a, s) for s in np.unique(scale) for a in held[np.abs(held / s % 1.0 - 0.5) < 2.0**-6]]
+    tie = any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs)
+    if tie or any(np.float32(a) != a and np.abs(a / s % 1.0 - 0.5) < NEAR * (1 + abs(a / s)) for a, s in pairs):
         raise Refused("a Clip to a number, or one like it, that runtimes, dividing by a scale, give another level")
+    if isinstance(x, Value) and _isolated(program, x, scale):
+        raise Refused("levels, signs or whole numbers times a weight that may lie between two levels")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
     return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
 
 
-def dequantised(
-    program: Program, x: Levels | Operand | None, constants: Sequence[Operand | None], given: Mapping[str, Any]
-) -> Operand:
+def _isolated(program: Program, x: Value, scale: Array) -> bool:
+    """Whether many of the numbers that are each the value of a region may lie between two levels, up to rounding.
+
+    They are what ISOLATED functions give times a weight, and sums of signs or whole numbers. Of powers of two float32
+    rounds nothing.
+    """
+    scales = np.unique(scale)
+    for part in x.parts:
+        step = program.steps[part.source] if part.source >= 0 else None
+        names, single = {curve.name for curve in step.curves} if step else set[str](), part.index.shape[1] == 1
+        bent = step is not None and step.curves == BENT and single
+        if not bent and (not names or names - ISOLATED or not (single or names - {"levels"})):
+            continue
+        weights = np.unique(np.abs([float(_exactly(one)) for one in part.kernels.ravel()]))
+        weights = weights[weights > 0.0]
+        if step and bent and _isolated(program, step.value, np.divide.outer(scales, weights)):
+            return True
+        constants = [a for one in x.parts if one.source == CONSTANT for a in one.kernels.ravel()]
+        moved = np.unique([0.0, *(float(_exactly(a)) for a in constants)])
+        short = (np.frexp(np.append(weights, scales))[0] == 0.5).all()
+        if not (bent or short) and any(_between(w / s, b / s) for w in weights for s in scales for b in moved):
+            return True
+    return False
+
+
+def _between(ratio: float, moved: float) -> bool:
+    """Whether many multiples of a number, moved by another one, are nearly a whole number and a half."""
+    near = Fraction(ratio).limit_denominator(MOST_TURNS)
+    turns = near.denominator * (0.5 - moved)
+    return abs(near / Fraction(ratio) - 1) < NEAR and abs(turns - round(turns)) < NEAR * (1.0 + abs(turns))
+
+
+def dequantised(program: Program, x: Levels | Operand | None, constants: Operands, given: Mapping[str, Any]) -> Operand:
     """DequantizeLinear of levels, or of integers that are stored."""
     if any(given[name] for name in given.keys() - {"axis"}):
         raise Refused("a DequantizeLinear with attributes that the auditor does not read")
@@ -151,7 +184,7 @@ def dequantised(
     return meant(program, made.value, scale, base - made.shift)
 
 
-def _first(operands: Sequence[Operand | None]) -> Operand:
+def _first(operands: Operands) -> Operand:
     x = operands[0]
     if x is None or not (isinstance(x, Value) or x.dtype.kind in "fO"):
         raise Refused("a quantiser of what is no real number")
@@ -175,14 +208,12 @@ def along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, A
     return _constants(operand.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))]), shape)
 
 
-def _rounded(
-    program: Program, x: Operand, scale: Array, zero: Array, ends: tuple[Array, Array], rounding: int
-) -> Operand:
+def _rounded(program: Program, x: Operand, scale: Array, zero: Array, ends: tuple[Array, Array], mode: int) -> Operand:
     """The levels of every entry: a step, or integers."""
     if program.kind.rounds:
         raise Refused("quantisers are not read in float32, where a rounding may decide on another level")
     program.effort.name(5, *x.shape)
-    every = [part.ravel() for part in np.broadcast_arrays(scale, zero, *ends, float(rounding))]
+    every = [part.ravel() for part in np.broadcast_arrays(scale, zero, *ends, float(mode))]
     if not all(np.isfinite(part).all() for part in every):
         raise Refused("a quantiser whose numbers are not finite")
     keys = [tuple(map(float, key)) for key in zip(*every, strict=True)]

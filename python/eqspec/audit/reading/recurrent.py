@@ -19,7 +19,7 @@ import numpy as np
 from ..functions import BENT
 from ..rounding import Array, Refused
 from . import affine, unary
-from .program import Operand, Program, constants
+from .program import Operand, Operands, Program, constants
 from .value import Value
 
 GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
@@ -92,9 +92,7 @@ def _lstm(cell: _Cell, x: Operand, h: Operand, c: Operand, _: bool) -> tuple[Val
 _STEPS = {"GRU": _gru, "LSTM": _lstm, "RNN": _rnn}
 
 
-def computed(
-    program: Program, operator: str, operands: Sequence[Operand | None], attributes: Mapping[str, Any]
-) -> list[Operand]:
+def computed(program: Program, operator: str, operands: Operands, attributes: Mapping[str, Any]) -> list[Operand]:
     """All states (T, D, N, H), the last of each direction (D, N, H), and its last cell."""
     other = not set(attributes) <= _READ or attributes.get("layout", 0) or attributes.get("input_forget", 0)
     if program.kind.rounds or other:

@@ -8,7 +8,6 @@ that no standard lays down, so it is not read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rounding import Refused
-from .program import Operand, Program
+from .program import Operands, Program
 from .shape_operators import said, whole
 from .value import Value
 
@@ -29,9 +28,7 @@ def is_resampling(operator: str, attributes: dict[str, Any]) -> bool:
     return operator in ("Resize", "Upsample") and attributes.get("mode") in (b"linear", b"cubic", b"bilinear")
 
 
-def resampled(
-    program: Program, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
-) -> Value:
+def resampled(program: Program, operator: str, opset: int, operands: Operands, attributes: dict[str, Any]) -> Value:
     """The result, of a value."""
     x, mode = operands[0], attributes["mode"]
     if not isinstance(x, Value) or program.kind.rounds:
@@ -52,7 +49,7 @@ def resampled(
 
 
 def _scales(
-    operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], shape: tuple[int, ...]
+    operator: str, opset: int, operands: Operands, attributes: dict[str, Any], shape: tuple[int, ...]
 ) -> tuple[list[Fraction], list[int]]:
     at = 2 if operator == "Resize" and opset >= 11 else 1
     given = operands[at] if len(operands) > at else None

@@ -5,7 +5,6 @@ They are done to constants as they are, and of values to the numbers of their en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import onnx
 
 from ..rounding import Array, Refused
-from .program import Operand, Program
+from .program import Operand, Operands, Program
 from .value import Value
 
 MOVING = {"Concat", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Resize", "Shape", "Slice", "Split"}
@@ -22,7 +21,7 @@ MOST_GATHERED = 1 << 20
 
 
 def moved(
-    node: onnx.NodeProto, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
+    node: onnx.NodeProto, opset: int, operands: Operands, attributes: dict[str, Any], program: Program
 ) -> list[Operand]:
     """The results of an operator of MOVING: one, but for Split."""
     if node.op_type == "Concat":
@@ -48,7 +47,7 @@ def moved(
     return [*results]
 
 
-def joined(operands: Sequence[Operand | None], axis: int, program: Program) -> Operand:
+def joined(operands: Operands, axis: int, program: Program) -> Operand:
     """Concat: all of numbers, or all of stored integers."""
     values = [value for value in operands if value is not None]
     whole_ = {not isinstance(value, Value) and value.dtype.kind not in "fO" for value in values}
@@ -64,9 +63,7 @@ def joined(operands: Sequence[Operand | None], axis: int, program: Program) -> O
     return program.taken(program.stacked(values), np.concatenate(numbers, axis=axis))
 
 
-def _padded(
-    x: Operand, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
-) -> Operand:
+def _padded(x: Operand, opset: int, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
     pads = whole(operands, 1) if opset >= 11 else list(attributes["pads"])
     axes = whole(operands, 3) if opset >= 18 else None
     axes, mode = list(range(len(x.shape))) if axes is None else axes, attributes.get("mode", b"constant").decode()
@@ -103,9 +100,7 @@ def said(attributes: dict[str, Any]) -> set[str]:
     return {name for name, value in attributes.items() if _UNSAID.get(name) != value}
 
 
-def _resized(
-    x: Array, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
-) -> Array:
+def _resized(x: Array, opset: int, operands: Operands, attributes: dict[str, Any], program: Program) -> Array:
     """Whole numbers of copies of every entry, side by side."""
     given = [operands[i] if i < len(operands) else None for i in range(4)]
     get = attributes.get
@@ -131,9 +126,7 @@ def _resized(
     return x
 
 
-def reduced(
-    x: Value, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
-) -> Array:
+def reduced(x: Value, operator: str, opset: int, operands: Operands, attributes: dict[str, Any]) -> Array:
     """Which entries each result of a reduction is made of, (..., t)."""
     axes = whole(operands, 1) if opset >= (13 if operator == "ReduceSum" else 18) else attributes.get("axes")
     ndim = len(x.shape)
@@ -149,9 +142,7 @@ def reduced(
     return x.places.transpose(*rest, *axes).reshape(*shape, prod(x.shape[axis] for axis in axes))
 
 
-def _moved(
-    operator: str, opset: int, x: Array, operands: Sequence[Operand | None], attributes: dict[str, Any]
-) -> Array:
+def _moved(operator: str, opset: int, x: Array, operands: Operands, attributes: dict[str, Any]) -> Array:
     if operator == "Flatten":
         axis = attributes.get("axis", 1)
         if not -x.ndim <= axis <= x.ndim:
@@ -185,9 +176,7 @@ def _moved(
     return x if operator == "Identity" else np.transpose(x, attributes.get("perm"))
 
 
-def _split(
-    opset: int, x: Array, operands: Sequence[Operand | None], attributes: dict[str, Any], count: int
-) -> list[Array]:
+def _split(opset: int, x: Array, operands: Operands, attributes: dict[str, Any], count: int) -> list[Array]:
     """Sizes are given, or all are alike; since opset 18 the last may then be smaller."""
     axis = attributes.get("axis", 0)
     sizes, size = whole(operands, 1) if opset >= 13 else attributes.get("split"), x.shape[axis]
@@ -204,7 +193,7 @@ def _split(
     return list(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _sliced(x: Array, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]) -> Array:
+def _sliced(x: Array, opset: int, operands: Operands, attributes: dict[str, Any]) -> Array:
     """Starts and ends count from the end where they are negative, and are then clamped to the axis."""
     names = ("starts", "ends", "axes")
     given = [whole(operands, k + 1) if opset >= 10 else attributes.get(name) for k, name in enumerate(names)]
@@ -224,7 +213,7 @@ def _sliced(x: Array, opset: int, operands: Sequence[Operand | None], attributes
     return x
 
 
-def whole(operands: Sequence[Operand | None], index: int) -> list[int] | None:
+def whole(operands: Operands, index: int) -> list[int] | None:
     """A list of integers, None where it is left out."""
     found = operands[index] if index < len(operands) else None
     if found is None:

@@ -9,7 +9,7 @@ In float32 only a Softmax is read, each share of which is assumed to be as a fun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from ..functions import Curve
 from ..rounding import Array, Refused
 from . import affine, assumed, bends, unary
-from .program import Operand, Program
+from .program import Operand, Operands, Program
 from .shape_operators import reduced
 from .value import CONSTANT, Value
 from .windows import AROUND, windows
@@ -31,9 +31,7 @@ NORMALISING = {"GroupNormalization", "InstanceNormalization", "LayerNormalizatio
 NORMALISING |= {"GlobalLpPool", "LRN", "LpPool", "RMSNormalization"}
 
 
-def summed(
-    program: Program, operator: str, x: Value, opset: int, operands: Sequence[Operand | None], given: dict[str, Any]
-) -> Value:
+def summed(program: Program, operator: str, x: Value, opset: int, operands: Operands, given: dict[str, Any]) -> Value:
     """An operator of SUMMED."""
     taps = reduced(x, operator, opset, operands, given)
     if not taps.shape[-1]:
@@ -66,7 +64,7 @@ def _multiplied(program: Program, x: Value, taps: Array) -> Value:
 
 
 def normalised(
-    program: Program, operator: str, x: Value, opset: int, operands: Sequence[Operand | None], given: Mapping[str, Any]
+    program: Program, operator: str, x: Value, opset: int, operands: Operands, given: Mapping[str, Any]
 ) -> Operand:
     """An operator of NORMALISING, with the scale and the bias that follow."""
     rank, epsilon = len(x.shape), float(given.get("epsilon", np.float32(1e-5)))

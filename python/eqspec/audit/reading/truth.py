@@ -8,14 +8,12 @@ What float32 makes of a comparison near its threshold is not described, so there
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..functions import BENT, Curve
 from ..rounding import Refused
 from . import affine, bends, unary
-from .program import Operand, Program
+from .program import Operand, Operands, Program
 from .value import Value
 
 COMPARING = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
@@ -30,7 +28,7 @@ def with_asked(program: Program, result: Value) -> Value:
     return program.added(result, *asked) if program.asked else result
 
 
-def compared(program: Program, operator: str, operands: Sequence[Operand | None]) -> Value:
+def compared(program: Program, operator: str, operands: Operands) -> Value:
     """An operator of COMPARING, of which one operand varies at least."""
     if program.kind.rounds:
         raise Refused("the auditor does not read comparisons in float32")

@@ -18,6 +18,7 @@ import numpy as np
 
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.operators import isolated_values
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 
 _HOLDING = {"Clip", "Concat", "Max", "Min", "Pad", "Where"}
@@ -39,7 +40,7 @@ _TRUTHS = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "
 """Operators that give 0 or 1."""
 
 _COMPUTING = {"Add": np.add, "Div": np.divide, "Mul": np.multiply, "Sub": np.subtract}
-"""Operators that runtimes compute in float32 of such a number and a constant."""
+"""Operators of such a number and a constant, whose result runtimes round to float32."""
 
 _MOST_COMPUTED = 512
 """Numbers that follow so; of more, none is kept."""
@@ -55,6 +56,10 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     """Keep what numbers the results of an operator are held at."""
     kind = call.node.op_type
     values = [value for value in call.inputs if isinstance(value, Affine)]
+    known = [value for value in call.inputs if isinstance(value, Enclosure)]
+    for result in results:
+        if isinstance(result, Affine):
+            isolated_values.remember(kind, values, known, result)
     if kind in _ENDS:
         held = {-1.0, 1.0}
     elif kind in _TRUTHS:
@@ -78,7 +83,7 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
 
 
 def _computed(call: OperatorCall) -> set[float]:
-    """What an operator of _COMPUTING makes of held numbers and of constants, as a runtime has it."""
+    """What an operator of _COMPUTING makes of held numbers and of constants, before a runtime rounds it."""
     sides = [
         np.array(sorted(value._held)) if isinstance(value, Affine) else np.unique(value.value)
         for value in call.inputs
@@ -87,23 +92,26 @@ def _computed(call: OperatorCall) -> set[float]:
     if len(sides) != 2 or not 0 < sides[0].size * sides[1].size <= _MOST_COMPUTED:
         return set()
     with np.errstate(all="ignore"):
-        made = _COMPUTING[call.node.op_type].outer(*(side.astype(np.float32) for side in sides))
+        made = _COMPUTING[call.node.op_type].outer(*sides)
     return {float(number) for number in made.flat if np.isfinite(number)}
 
 
 def level_differs(held: Iterable[float], scale: Array, low: Array, high: Array) -> float | None:
     """A number among these that has another level as a float32 quotient than as a rational one; None if all are alike.
 
+    What is no float32 number was computed, perhaps in steps that were each rounded: next to a tie it may have either.
     Scale, lowest and highest level are flat arrays, by entry of what is quantised.
     """
     numbers = np.array(sorted(held))
     kinds = np.unique(np.stack(np.broadcast_arrays(scale, low, high)), axis=1) if len(numbers) else np.zeros((3, 0))
     with np.errstate(all="ignore"):
         near = numbers[:, None] / kinds[0]
+        short = numbers.astype(np.float32) == numbers
         computed = np.rint(numbers.astype(np.float32)[:, None] / kinds[0].astype(np.float32)).astype(float)
     for i, k in np.argwhere(np.abs(np.abs(near - np.trunc(near)) - 0.5) <= _NEAR * (1.0 + np.abs(near))):
         exact = round(Fraction(float(numbers[i])) / Fraction(float(kinds[0, k])))
         ends = kinds[1:, k]
-        if np.clip(computed[i, k], *ends) != np.clip(float(exact), *ends):
+        levels = (computed[i, k], float(exact)) if short[i] else (np.floor(near[i, k]), np.ceil(near[i, k]))
+        if np.clip(levels[0], *ends) != np.clip(levels[1], *ends):
             return float(numbers[i])
     return None

@@ -37,6 +37,7 @@ from eqspec.networks.masked import Hidden, Masked
 from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.held_values import level_differs
+from eqspec.networks.operators.isolated_values import check_isolated
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.networks.units import Reading
@@ -96,6 +97,7 @@ class Steps:
         if divided and not call.given.reading.unit:
             argument = x if result is made else x._origin[0].operands[0]
             _check_held(argument, result)
+            check_isolated(result.argument, result)
         return result
 
     def _missed(self, call: OperatorCall) -> Array:

@@ -1,0 +1,252 @@
+"""Values that are isolated numbers, in front of a quantiser: what levels, signs and whole numbers give behind weights.
+
+A runtime computes in float32 what it quantises, and so may take another level than the rational number has, where that
+one lies at a tie. Of values that vary that is a matter of single points. But what `Floor`, `Sign` and quantisers give
+is one number on a whole region, and so are its multiples and sums. Where one in `_FEW` of these or more lie at ties, as
+with two scales of which one is half of the other, the network would be a level off on many regions. Such files are
+refused, unless the computation is exact in float32, or is known: of an untouched level it is the product with its
+scale, then the quotient.
+
+All values of a row are B + G j with whole j between two limits, or with any behind `Floor`. Of sums of more than
+`_MOST_SUMS` of them, as a layer of integers has them, each is rare, and nothing is said (docs/howto/networks.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain, product
+from math import gcd, inf, isfinite
+
+import numpy as np
+
+from eqspec.lazy_dataclass import dataclass
+from eqspec.networks.affine import Affine, Part
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.levels import Quantised
+from eqspec.networks.matrices import NONE, Dense, Selection, Tiled
+from eqspec.networks.onnx_tensor import UnreadableError
+
+_MOST_SUMS = 512
+"""Values of a sum of several isolated numbers that are looked at."""
+
+_MOST_VALUES = 1 << 20
+"""Whole numbers times a weight that are looked at."""
+
+_FEW = 32
+"""One value in so many that lies at a tie is chance, as that of any value that varies."""
+
+_SHARE = 2.0**-24
+"""How far, relative to its size, one operation of a runtime may be off."""
+
+_BENDING = {"Clip", "GlobalMaxPool", "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu", "TopK", "Where"}
+"""Operators that give some of the numbers that they are given, or constants, by functions of their own."""
+
+_KEEPING = {
+    "Cast", "Compress", "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GatherElements",
+    "GatherND", "Identity", "Pad", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice",
+    "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+}  # fmt: skip
+"""Operators that move entries."""
+
+
+@dataclass(frozen=True)
+class Progression:
+    """Numbers `offset` + `spacing` j for whole j from `low` to `high`; `untouched` is what a quantiser alone gives."""
+
+    offset: Fraction
+    spacing: Fraction
+    low: float
+    high: float
+    terms: int = 1
+    untouched: bool = False
+
+    def times(self, weight: Fraction) -> Progression:
+        """A multiple of them."""
+        low, high = (self.low, self.high) if weight > 0 else (-self.high, -self.low)
+        same = self.untouched and weight == 1
+        return Progression(self.offset * weight, self.spacing * abs(weight), low, high, self.terms, same)
+
+    @property
+    def count(self) -> int:
+        """How many they are, less 1; of endlessly many, 1."""
+        return int(self.high - self.low) if self.high < inf else 1
+
+    def moved(self, by: Fraction) -> Progression:
+        """The same and a constant."""
+        return self if not by else replace(self, offset=self.offset + by, terms=self.terms + 1, untouched=False)
+
+    def plus(self, other: Progression) -> Progression | None:
+        """The sums of both, and what lies between them; None of too many."""
+        a, b = self.spacing, other.spacing
+        scale = a.denominator * b.denominator
+        unit = Fraction(gcd(int(a * scale), int(b * scale)), scale)
+        low = self.low * float(a / unit) + other.low * float(b / unit)
+        high = self.high * float(a / unit) + other.high * float(b / unit)
+        if max(a, b) > _MOST_SUMS * unit or inf > high - low > _MOST_SUMS:
+            return None
+        return Progression(self.offset + other.offset, unit, low, high, self.terms + other.terms)
+
+
+_COMPUTING: dict[str, Callable[[Progression, Fraction], Progression]] = {
+    "Add": Progression.moved,
+    "Div": lambda numbers, by: numbers.times(1 / by),
+    "Mul": Progression.times,
+    "Sub": lambda numbers, by: numbers.moved(-by),
+}
+"""Operators of such numbers and a constant; of a constant less these numbers, their negatives have the same ties."""
+
+
+def check_isolated(x: Affine, made: Quantised) -> None:
+    """UnreadableError where many of the isolated numbers of a row lie at ties, and have another level in float32."""
+    seen = set[tuple[Progression, float, float, float]]()
+    columns = [np.broadcast_to(a.reshape(-1), (x.size,)) for a in (made.scale, made.low, made.high)]
+    scale, low, high = columns
+    keys = ((numbers, float(scale[row]), float(low[row]), float(high[row])) for row, numbers in _rows(x))
+    kept = product(x._isolated, np.unique(np.stack(columns), axis=1).T.tolist()) if x._isolated else ()
+    for key in chain(keys, ((numbers, *steps) for numbers, steps in kept)):
+        if key not in seen and (number := _in_doubt(*key)) is not None:
+            message = f"a whole region has the value {number:.9g}, which lies between two levels of a quantiser"
+            message += ", and which of them float32 gives depends on its rounding"
+            raise UnreadableError(
+                message, "use scales that are powers of two, or none of which is a multiple of another"
+            )
+        seen.add(key)
+
+
+def remember(operator: str, values: Sequence[Affine], constants: Sequence[Enclosure], result: Affine) -> None:
+    """Keep isolated numbers that an operator passes on, or computes with a constant, where rows do not show them."""
+    kept = {numbers for value in values for numbers in value._isolated}
+    if operator in _BENDING:
+        kept.update(numbers for value in values for _, numbers in _rows(value))
+    if kept and operator in _COMPUTING and len(values) == len(constants) == 1:
+        numbers = [Fraction(number) for number in np.unique(constants[0].value).tolist() if number and isfinite(number)]
+        kept = {_COMPUTING[operator](one, number) for one in kept for number in numbers}
+    elif operator not in _BENDING and operator not in _KEEPING:
+        return
+    result._isolated.update(kept if len(kept) <= _MOST_SUMS else ())
+
+
+def _rows(x: Affine) -> Iterator[tuple[int, Progression]]:
+    """The rows of a value that are isolated numbers, but those of too many sums."""
+    if not any(_progressions_of(part) for part in x.parts):
+        return
+    found: dict[int, Progression | None] = {}
+    bias, known = x.bias.value.reshape(-1), dict[tuple[int, int, float], Progression]()
+    for number, part in enumerate(x.parts):
+        kinds = _progressions_of(part)
+        most = _MOST_SUMS // max(1, min(one.count for one in kinds)) if kinds else 0
+        (rows, units, weights), beyond = _entries(part, x.size, most)
+        found.update(dict.fromkeys(beyond.tolist()))
+        if kinds is None:
+            continue
+        functions = part.units.function
+        assert isinstance(functions, Curves)
+        of_unit = np.zeros(len(units), int) if functions.of_row is None else functions.of_row[units]
+        for row, kind, weight in zip(rows.tolist(), of_unit.tolist(), weights.tolist(), strict=True):
+            key = number, kind, weight
+            if key not in known:
+                known[key] = kinds[kind].times(Fraction(weight))
+            before = found.get(row, known[key])
+            found[row] = before if row not in found or before is None else before.plus(known[key])
+    for row, numbers in found.items():
+        if numbers is not None:
+            yield row, numbers.moved(Fraction(float(bias[row])))
+
+
+def _progressions_of(part: Part) -> list[Progression] | None:
+    """What the functions of the units give, if all of them give isolated numbers."""
+    functions = part.units.function
+    if not isinstance(functions, Curves):
+        return None
+    made = [_progression(curve) for curve in functions.kinds]
+    return None if None in made else [one for one in made if one is not None]
+
+
+def _progression(curve: Curve) -> Progression | None:
+    match curve.name:
+        case "floor":
+            return Progression(Fraction(0), Fraction(1), -inf, inf)
+        case "sign":
+            return Progression(Fraction(0), Fraction(1), -1, 1)
+        case "quantiser":
+            _, _, low, high, unit, base, *_ = curve.parameters
+            return Progression(-Fraction(base) * Fraction(unit), Fraction(unit), low, high, untouched=True)
+    return None
+
+
+def _entries(part: Part, size: int, most: int) -> tuple[tuple[Array, Array, Array], Array]:
+    """Rows, units and weights of what is not 0, and the rows with more than so many of these, which are left out."""
+    matrix = part.matrix
+    if isinstance(matrix, Selection):
+        index, weight = matrix.index.reshape(1, -1, 1), matrix.scale.value.reshape(1, -1, 1)
+        entry = np.arange(size)[None]
+    elif isinstance(matrix, Dense):
+        weight = matrix.rows.value.reshape(1, size, -1)
+        index, entry = np.arange(weight.shape[2])[None, None], np.arange(size)[None]
+    else:
+        # Kernels with too many weights are left out before anything of their rows is formed.
+        weight = matrix.weight.value.reshape(-1, 1, matrix.weight.shape[2])
+        index = matrix.index.repeat(matrix.weight.shape[1], axis=0)
+        entry = (np.arange(size) if matrix.order is None else np.argsort(matrix.order)).reshape(len(weight), -1)
+    counts = np.count_nonzero(weight, axis=2).max(axis=1) if isinstance(matrix, Tiled) else np.zeros(len(weight))
+    few = counts <= most
+    index, weight, left, beyond = (
+        index[few] if len(index) == len(few) else index, weight[few], entry[few], entry[~few].reshape(-1)
+    )  # fmt: skip
+    used = (index != NONE) & (weight != 0.0)
+    many = np.count_nonzero(used, axis=2) > most
+    used &= ~many[..., None]
+    made = tuple(np.broadcast_to(a, used.shape)[used] for a in (left[..., None], index, weight))
+    return (made[0], made[1], made[2]), np.concatenate([beyond, left[many]])
+
+
+def _in_doubt(numbers: Progression, scale: float, low: float, high: float) -> float | None:
+    """One of the numbers whose level in float32 may be another one; None if there is none."""
+    start, step = float(numbers.offset) / scale, float(numbers.spacing) / scale
+    first = max(numbers.low, float(np.ceil((low - 1.0 - start) / step)))
+    last = min(numbers.high, float(np.floor((high + 1.0 - start) / step)))
+    if last < first:
+        return None
+    if last - first > _MOST_VALUES:
+        return float(numbers.offset + numbers.spacing)
+    whole = np.arange(first, last + 1.0)
+    quotient = start + step * whole
+    below = np.floor(quotient)
+    size = np.abs(quotient) + abs(start) + step * (numbers.high - numbers.low if numbers.high < inf else 0.0)
+    near = np.abs(quotient - below - 0.5) <= (numbers.terms + 4) * _SHARE * size
+    if _FEW * near.sum() <= len(whole):
+        return None
+    for j in whole[near & (below >= low) & (below < high)].tolist():
+        exact = numbers.offset + numbers.spacing * int(j)
+        if _computed(numbers, exact, scale) != round(exact / Fraction(scale)):
+            return float(exact)
+    return None
+
+
+def _computed(numbers: Progression, exact: Fraction, scale: float) -> float | None:
+    """The level that every runtime has of one of the numbers; None if they may have several."""
+    by = np.float32(scale)
+    floats = all(n.denominator & (n.denominator - 1) == 0 for n in (numbers.offset, numbers.spacing))
+    if float(by) != scale or not floats:
+        return None
+    if numbers.untouched:
+        unit = np.float32(float(numbers.spacing))
+        value = unit * np.float32(float(exact / numbers.spacing))
+        return float(np.rint(value / by)) if Fraction(float(unit)) == numbers.spacing else None
+    # Multiples of one power of two that are at most 2^24 of it are summed and multiplied without rounding.
+    finest = min(_lowest_bit(number) for number in (numbers.offset, numbers.spacing) if number)
+    largest = (
+        abs(numbers.offset)
+        + abs(exact)
+        + (numbers.spacing * int(numbers.high - numbers.low) if numbers.high < inf else 0)
+    )
+    return float(np.rint(np.float32(float(exact)) / by)) if largest <= finest * 2**24 else None
+
+
+def _lowest_bit(number: Fraction) -> Fraction:
+    """The largest power of two that it is a multiple of; of a float, which has one."""
+    size = abs(number.numerator)
+    return Fraction(size & -size, number.denominator)
