@@ -32,6 +32,7 @@ mod hulls;
 mod limits;
 mod line;
 mod near;
+mod planes;
 mod programs;
 mod published;
 mod random;

@@ -8,7 +8,7 @@ use crate::exact::exact;
 use crate::programs::{Programs, programs};
 use crate::random::{Case, Scale, Weights, any_scale, for_all};
 use eqspec::bound::constraints::Constraints;
-use eqspec::bound::lines::Neuron;
+use eqspec::bound::lines::{AffineBound, Neuron};
 use eqspec::bound::own_relaxations::lines_of_difference;
 use eqspec::bound::parameters::{Parameters, Sizes};
 use eqspec::bound::{Assumption, Contractor, Side, SignTreeBudget};
@@ -206,11 +206,11 @@ fn lines_of_a_difference_of_other_functions_hold_in_exact_numbers() {
         let l = all.0 + cut * (all.1 - all.0);
         let d = (l, l + width * width * (all.1 - l));
         let both = [&curves[0], &curves[1]];
-        let lines = Neuron::of(both, [x, y, d]).of_difference();
+        let lines = Neuron::of(both, [x, y, d], true).of_difference();
         let [mut points, mut other, mut nothing] = seen.get();
         // Two chords have one slope where d has one sign alone.
-        other += usize::from(lines[0].0 == lines[1].0 && lines[0].1 != lines[1].1 && d.0 < 0.0 && d.1 > 0.0);
-        nothing += usize::from(lines == [(0.0, 0.0); 2]);
+        other += usize::from(lines[0].of_d == lines[1].of_d && lines[0].cut != lines[1].cut && d.0 < 0.0 && d.1 > 0.0);
+        nothing += usize::from(lines == [AffineBound::default(); 2]);
         // Points with every share of y, at knots too, and d at its ends or between them.
         for (s, t) in shares.into_iter().chain([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]) {
             let knot = curves[1].middle_knot(y.0, y.1).unwrap_or(y.0);
@@ -223,7 +223,8 @@ fn lines_of_a_difference_of_other_functions_hold_in_exact_numbers() {
                 }
                 points += 1;
                 let behind = &behind_curve(both[0], &exact(x_at)) - &behind_curve(both[1], &exact(y_at));
-                let line = |(slope, intercept): (f64, f64)| &(&difference * slope) + &exact(intercept);
+                let line =
+                    |line: AffineBound| &(&(&difference * line.of_d) + &(&exact(y_at) * line.of_y)) + &exact(line.cut);
                 prop_assert!((&behind - &line(lines[0])) >= 0.0, "below {:?} at {x_at:e}, {y_at:e}", lines[0]);
                 prop_assert!((&line(lines[1]) - &behind) >= 0.0, "above {:?} at {x_at:e}, {y_at:e}", lines[1]);
             }

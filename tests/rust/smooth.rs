@@ -7,8 +7,9 @@ use eqspec::bound::Contractor;
 use eqspec::curve::Curve;
 use eqspec::domain::intermediate_bounds::IntermediateBounds;
 use eqspec::domain::intervals;
+use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{AbstractDomain, Propagation};
+use eqspec::domain::{AbstractDomain, EuclideanNorms, Output, Propagation, Quantity};
 use eqspec::network::{Curves, Function, Origin, Pair, Step, Term, Tile};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
@@ -129,13 +130,36 @@ fn check_all(what: &str, bounds: &IntermediateBounds, points: &[[Vec<Vec<f64>>; 
     Ok(())
 }
 
+/// Sizes of differences, and rows of the outputs, by lengths of what functions add to them.
+fn check_norms(
+    pair: &Pair,
+    propagation: &Propagation,
+    mut bounds: IntermediateBounds,
+    points: &[[Vec<Vec<f64>>; 2]],
+) -> Result<(), TestCaseError> {
+    let norms = EuclideanNorms::of(pair, propagation.layers(), INPUTS, || false);
+    prop_assert!(norms.narrow(&mut bounds).is_ok());
+    check_all("norms", &bounds, points)?;
+    let output = Output::new(&propagation.layers()[2], INPUTS, AbstractDomain::Reduced);
+    let mut row = GeneratorRow::default();
+    for (o, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
+        output.row([(Quantity::Difference, o, sign)], 0.25, &mut row);
+        let upper = norms.upper(&mut row);
+        for [x, y] in points {
+            let truth = sign * (x[2][o] - y[2][o]) + 0.25;
+            prop_assert!(truth <= upper + 1e-11 * (1.0 + x[2][o].abs()), "{truth:e} is above {upper:e}");
+        }
+    }
+    Ok(())
+}
+
 fn jumps(which: usize) -> bool {
     ["thresholded", "sign", "floor"].contains(&FUNCTIONS[which].0)
 }
 
 #[test]
 fn what_smooth_networks_give_is_enclosed() {
-    let (decided, tight) = (Cell::new(0), Cell::new(0));
+    let (decided, tight, planes) = (Cell::new(0), Cell::new(0), Cell::new(0));
     for_all(3000, material(), |(weights, other, [a, b, c], centre, radius, points)| {
         // The candidate: nearly the same weights, and now and then another function.
         let near: Vec<f64> = weights.iter().zip(&other).map(|(w, o)| w + 0.01 * o).collect();
@@ -162,7 +186,12 @@ fn what_smooth_networks_give_is_enclosed() {
         if propagation.propagate(&pair, &lower, &upper).is_some() {
             let reached = IntermediateBounds::of(propagation.layers(), &lower, &upper);
             check_all("a propagation", &reached, &found)?;
+            check_norms(&pair, &propagation, reached.clone(), &found)?;
             decided.set(decided.get() + 1);
+            let rows = propagation.layers().iter().map(|layer| &layer.transformer_d);
+            let in_planes =
+                rows.map(|r| r.of_y.iter().zip(&r.fresh_own).filter(|(y, own)| **y != 0.0 && **own != 0.0).count());
+            planes.set(planes.get() + in_planes.sum::<usize>());
             let width = |b: &Bounds, i: usize| b.upper[i] - b.lower[i];
             let known = &reached.layers[2];
             tight.set(tight.get() + usize::from(width(&known.d, 0) < 0.3 * width(&known.x, 0)));
@@ -170,7 +199,7 @@ fn what_smooth_networks_give_is_enclosed() {
         prop_assert!(Contractor::new(&pair).tighten(&mut bounds, || false).is_ok(), "a box without inputs?");
         check_all("backward bounds", &bounds, &found)
     });
-    assert!(decided.get() > 2000 && tight.get() > 500, "{decided:?} {tight:?}");
+    assert!(decided.get() > 2000 && tight.get() > 500 && planes.get() > 2000, "{decided:?} {tight:?} {planes:?}");
 }
 
 fn curve(name: &str, parameters: &[f64], rows: usize) -> Function {

@@ -150,6 +150,8 @@ impl<'a> Contractor<'a> {
     /// The same contractor, with or without a log of what is bounded.
     #[must_use]
     pub fn recording(mut self, logging: Option<Logging>) -> Self {
+        let proof = matches!(logging, Some(Logging::Proof));
+        self.backward.relaxed.relaxations.iter_mut().for_each(|r| r.lines.without_planes = proof);
         self.log = logging.map(ContractionLog::new);
         self
     }

@@ -8,12 +8,55 @@
 //! the least h(x) minus the greatest h(y) and the greatest minus the least, which are ends of strips
 //! ([`crate::domain::strip::Rise`]). So lines with the slopes of f at x and of g at y are tried beside the chords, and on each
 //! side that one is taken which is nearer to D in the middle of the range of d. (ReLU: [`super::own_relaxations`].)
+//!
+//! Where d is far from 0 the slope of f over y makes more of a difference than what d varies by: there a plane in d and y
+//! ([`crate::domain::difference_plane`]) is taken on each side where it is nearer to D in the middle, even if a share of its part in y
+//! is lost in the steps below.
 
 use crate::curve::Curve;
+use crate::domain::difference_plane::Plane;
 use crate::domain::strip::Rise;
 
+/// A line or a plane below or above the difference, of_d d + of_y y + cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AffineBound {
+    /// The coefficient of d.
+    pub of_d: f64,
+    /// The coefficient of y.
+    pub of_y: f64,
+    /// What is added.
+    pub cut: f64,
+}
+
+/// What is below the difference, and what is above it; `planes` allows planes in d and y.
+pub(super) fn difference(curves: [&Curve; 2], [x, y, d]: [Ends; 3], planes: bool) -> [AffineBound; 2] {
+    let (low, high) = lines(curves, x, y, d);
+    let mut found = [low, high].map(|(of_d, cut)| AffineBound { of_d, of_y: 0.0, cut });
+    if planes
+        && curves[0] == curves[1]
+        && let Some(plane) = Plane::around(curves[0], (x, y, d))
+    {
+        let middle = |(l, u): Ends| 0.5 * l + 0.5 * u;
+        let at = |line: &AffineBound| line.of_d * middle(d) + line.of_y * middle(y) + line.cut;
+        let lost = SHARE_OF_Y * plane.of_y.abs() * (0.5 * y.1 - 0.5 * y.0);
+        for (line, (cut, sign)) in found.iter_mut().zip([(plane.low, -1.0), (plane.high, 1.0)]) {
+            let other = AffineBound { of_d: plane.of_d, of_y: plane.of_y, cut };
+            if sign * (at(&other) - at(line)) + lost < 0.0 {
+                *line = other;
+            }
+        }
+    }
+    found
+}
+
+/// What share of its reach a part in y is taken to lose below.
+const SHARE_OF_Y: f64 = 0.25;
+
+/// An interval.
+type Ends = (f64, f64);
+
 /// The lines below and above the difference, each a slope and an intercept.
-pub(super) fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+fn lines(curves: [&Curve; 2], x: Ends, y: Ends, d: Ends) -> (Ends, Ends) {
     let rise = Rise::of(curves, (x, y));
     let (m, most) = rise.slopes;
     if !(m.is_finite() && most.is_finite()) {

@@ -7,7 +7,7 @@
 //! [0, 1] blends two neighbours; a blend of valid lines is valid. It is the free slope of alpha-CROWN (Xu et al., ICLR
 //! 2021), there for ReLU and in auto_LiRPA for functions that are bent like sigmoids.
 //!
-//! D has lines of its own ([`super::difference_lines`]). Where one of the
+//! D has lines of its own, or planes in d and y ([`super::difference_lines`]); the part in y joins the coefficient of y. Where one of the
 //! networks has a constant there, s is folded into the coefficients of X and Y, since D = X - Y.
 //!
 //! # Rounding
@@ -15,10 +15,12 @@
 //! three times, each time by at most U (|s0| + |s1 - s0|) <= 3 U steep, where steep is the largest absolute slope, and so
 //! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all
 //! intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept, and U size for the
-//! product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
+//! product, beyond what the link costs ([`super::rounding_cost`]). The part in y of a plane is one product and one sum more: 3 U
+//! size. [`LINE_UNITS`] covers all of it.
 //!
 //! Lines are kept in f64 alone; coefficients in singles are widened where they meet them.
 
+pub use super::difference_lines::AffineBound;
 use super::difference_lines::difference;
 use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
@@ -29,7 +31,7 @@ use crate::numeric::real::Real;
 use crate::numeric::round::max_propagating_nan;
 
 /// Units of roundoff of one pass, relative to the absolute sum of all coefficients and links: those of
-/// [`super::rounding_cost::RELU_UNITS`] and the nineteen above.
+/// [`super::rounding_cost::RELU_UNITS`] and the twenty-two above.
 pub(super) const LINE_UNITS: f64 = 32.0;
 
 /// Three lines on one side of a function, from the one that touches it near the lower end of its range to the one that
@@ -74,10 +76,10 @@ impl Side {
 pub struct Neuron {
     /// Below and above X, then Y.
     sides: [[Side; 2]; 2],
-    /// The line below D: slope and intercept.
-    low: (f64, f64),
-    /// The line above D.
-    high: (f64, f64),
+    /// The line or plane below D.
+    low: AffineBound,
+    /// The one above D.
+    high: AffineBound,
     /// Whether s is folded into the coefficients of X and Y.
     fold: bool,
 }
@@ -91,6 +93,8 @@ pub struct Lines {
     pub behind: [Vec<f64>; 3],
     /// One more than the largest slope, times the largest absolute value before or behind the functions.
     pub size: f64,
+    /// Whether planes in d and y are not taken: what a certificate is made from knows lines alone.
+    pub without_planes: bool,
     /// The bits of the bounds of x, y and d that the lines of each neuron were made from, with the functions of one step of one
     /// pair; none where there are no lines yet.
     made_from: Vec<Option<[u64; 6]>>,
@@ -127,7 +131,7 @@ impl Lines {
                 let (after_x, after_y) = (size(both[0].range(x.0, x.1)), size(both[1].range(y.0, y.1)));
                 let after = [after_x, after_y, 2.0 * max_propagating_nan(after_x, after_y)];
                 self.behind.iter_mut().zip(after).for_each(|(list, value)| list[i] = value);
-                self.neurons[i] = Neuron::of(both, [x, y, d]);
+                self.neurons[i] = Neuron::of(both, [x, y, d], !self.without_planes);
                 self.made_from[i] = key;
             }
             let (neuron, after_d) = (&self.neurons[i], self.behind[2][i]);
@@ -135,11 +139,12 @@ impl Lines {
                 largest = max_propagating_nan(largest, value);
             }
             let cuts = neuron.sides.iter().flatten().flat_map(|side| side.cuts);
-            for cut in cuts.chain([neuron.low.1, neuron.high.1]) {
+            for cut in cuts.chain([neuron.low.cut, neuron.high.cut]) {
                 largest = max_propagating_nan(largest, cut.abs());
             }
             let slopes = neuron.sides.iter().flatten().map(Side::steepest);
-            for slope in slopes.chain([neuron.low.0.abs(), neuron.high.0.abs()]) {
+            let of_difference = [neuron.low, neuron.high].into_iter().flat_map(|line| [line.of_d, line.of_y]);
+            for slope in slopes.chain(of_difference.map(f64::abs)) {
                 steep = max_propagating_nan(steep, slope);
             }
         }
@@ -148,18 +153,26 @@ impl Lines {
 }
 
 impl Neuron {
+    /// How far apart what is below D and what is above it are at most.
+    fn gap_of_difference(&self, bounds: &LayerBounds, i: usize) -> f64 {
+        let most = |slope: f64, b: &Bounds| (slope * b.lower[i]).max(slope * b.upper[i]);
+        let (of_d, of_y) = (self.high.of_d - self.low.of_d, self.high.of_y - self.low.of_y);
+        most(of_d, &bounds.d) + most(of_y, &bounds.y) + self.high.cut - self.low.cut
+    }
+
     /// The lines of one neuron with these functions, on these ranges of x, y and d.
     #[must_use]
-    pub fn of(curves: [&Curve; 2], [x, y, d]: [(f64, f64); 3]) -> Self {
+    pub fn of(curves: [&Curve; 2], ranges: [(f64, f64); 3], planes: bool) -> Self {
+        let [x, y, d] = ranges;
         let same = d == (0.0, 0.0) && curves[0] == curves[1];
         let fold = !same && (x.0 == x.1 || y.0 == y.1);
-        let (low, high) = if fold || same { ((0.0, 0.0), (0.0, 0.0)) } else { difference(curves, x, y, d) };
+        let [low, high] = if fold || same { [AffineBound::default(); 2] } else { difference(curves, ranges, planes) };
         Self { sides: [sides(curves[0], x), sides(curves[1], y)], low, high, fold }
     }
 
-    /// Slope and intercept of the line below D, and of the one above it.
+    /// The line or plane below D, and the one above it.
     #[must_use]
-    pub fn of_difference(&self) -> [(f64, f64); 2] {
+    pub fn of_difference(&self) -> [AffineBound; 2] {
         [self.low, self.high]
     }
 
@@ -176,7 +189,7 @@ impl Neuron {
             let [below, above] = &self.sides[which];
             gap((line(below), line(above)), (b.lower[i], b.upper[i]))
         };
-        let of_difference = gap((self.low, self.high), (bounds.d.lower[i], bounds.d.upper[i]));
+        let of_difference = self.gap_of_difference(bounds, i);
         [of(0, &bounds.x), of(1, &bounds.y), if self.fold { 0.0 } else { of_difference }]
     }
 }
@@ -232,12 +245,13 @@ pub(super) fn line_column<T: Real>(
         (kept_p[i], kept_q[i], kept_s[i]) = (T::of(x), T::of(y), T::of(z));
         let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i].wide());
         let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i].wide());
-        let of_d = if z < 0.0 { neuron.high } else { neuron.low };
+        let of_d = if z < 0.0 { &neuron.high } else { &neuron.low };
         // Summed up for a neuron first, so that a term passes at most m + 2 sums, fewer than the account of constants allows.
-        let (cx, cy, cz) = (x * of_x.cut, y * of_y.cut, z * of_d.1);
+        let (cx, cy, cz) = (x * of_x.cut, y * of_y.cut, z * of_d.cut);
         constant += cx + cy + cz;
         magnitude += cx.abs() + cy.abs() + cz.abs();
-        (p[i], q[i], s[i]) = (T::of(x * of_x.slope), T::of(y * of_y.slope), T::of(z * of_d.0));
+        let behind_y = y * of_y.slope + z * of_d.of_y;
+        (p[i], q[i], s[i]) = (T::of(x * of_x.slope), T::of(behind_y), T::of(z * of_d.of_d));
     }
     (constant, magnitude, norm)
 }
@@ -266,8 +280,9 @@ pub(super) fn surrogate_lines<T: Real>(
         gradient1[i] = T::of(p * (of_x.slope_rise * before_x + of_x.cut_rise));
         gradient2[i] = T::of(q * (of_y.slope_rise * before_y + of_y.cut_rise));
         let (after_x, after_y) = (of_x.slope * before_x + of_x.cut, of_y.slope * before_y + of_y.cut);
-        let of_d = if s < 0.0 { neuron.high } else { neuron.low };
+        let of_d = if s < 0.0 { &neuron.high } else { &neuron.low };
+        let after_d = of_d.of_d * d[i].wide() + of_d.of_y * before_y + of_d.cut;
         (x[i], y[i]) = (T::of(after_x), T::of(after_y));
-        d[i] = T::of(if neuron.fold { after_x - after_y } else { of_d.0 * d[i].wide() + of_d.1 });
+        d[i] = T::of(if neuron.fold { after_x - after_y } else { after_d });
     }
 }

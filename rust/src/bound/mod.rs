@@ -20,7 +20,7 @@
 //! | `alone_parts` | splits at the signs of neurons of one network by itself | BaBSR, filtered smart branching |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | `sign_tree`, `own_relaxations` | splits at signs and knots within fixed bounds, many parts in one batch | BaBSR |
-//! | `difference_lines` | lines of the difference of functions other than ReLU | |
+//! | `difference_lines` | lines and planes of the difference of functions other than ReLU | |
 //! | `near_violation` | contraction of the few neurons that a violation rests on | INVPROP |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |

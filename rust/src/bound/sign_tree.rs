@@ -229,7 +229,7 @@ impl Contractor<'_> {
                         continue;
                     };
                     let [low, high] = r.lines.neurons[index].of_difference();
-                    let cost = if s < 0.0 { -s * high.1 } else { -s * low.1 };
+                    let cost = if s < 0.0 { -s * high.cut } else { -s * low.cut };
                     if cost > most.0
                         && let known = with_sides(bounds, (layer, index), sides)
                         && let Some((quantity, place)) = knot(s, curves.map(|c| c.of(index)), &known)

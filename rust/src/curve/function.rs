@@ -100,6 +100,12 @@ pub(super) trait Function: Sized {
         self.slope_left(x)
     }
 
+    /// Value and derivative from the right in plain floats, of which nothing is proven: what both take is computed once.
+    #[inline]
+    fn plain(&self, x: f64) -> (f64, f64) {
+        (self.value(x).value, self.slope_right(x).value)
+    }
+
     /// The piece that begins at x or on which x lies with x < end.
     fn piece(&self, x: f64) -> Piece;
 

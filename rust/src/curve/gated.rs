@@ -53,7 +53,7 @@ fn settled(x: f64, right: f64) -> Near {
 }
 
 macro_rules! gated {
-    ($($(#[$meta:meta])* $kind:ident, $name:literal, $value:ident, $slope:ident, $piece:expr;)*) => {$(
+    ($($(#[$meta:meta])* $kind:ident, $name:literal, $value:ident, $slope:ident, $plain:expr, $piece:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $kind;
@@ -76,6 +76,11 @@ macro_rules! gated {
             }
 
             #[inline]
+            fn plain(&self, x: f64) -> (f64, f64) {
+                $plain(x)
+            }
+
+            #[inline]
             fn piece(&self, x: f64) -> Piece {
                 $piece(x)
             }
@@ -85,13 +90,19 @@ macro_rules! gated {
 
 gated! {
     /// x sigmoid(x).
-    Silu, "silu", silu, silu_slope, |x| symmetric(x, (2.399_357_280_515_467, 2.399_357_280_515_469), silu_slope);
+    Silu, "silu", silu, silu_slope, silu_plain, |x| symmetric(x, (2.399_357_280_515_467, 2.399_357_280_515_469), silu_slope);
     /// x / 2 (1 + erf(x / sqrt 2)).
-    Gelu, "gelu", gelu, gelu_slope, |x| symmetric(x, (1.414_213_562_373_094_5, 1.414_213_562_373_095_6), gelu_slope);
+    Gelu, "gelu", gelu, gelu_slope, gelu_plain, |x| symmetric(x, (1.414_213_562_373_094_5, 1.414_213_562_373_095_6), gelu_slope);
     /// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-    GeluTanh, "gelu_tanh", gelu_tanh, gelu_tanh_slope, |x| symmetric(x, GELU_TANH_KNOT, gelu_tanh_slope);
+    GeluTanh, "gelu_tanh", gelu_tanh, gelu_tanh_slope, separate(gelu_tanh, gelu_tanh_slope), |x| symmetric(x, GELU_TANH_KNOT, gelu_tanh_slope);
     /// x tanh(ln(1 + e^x)).
-    Mish, "mish", mish, mish_slope, |x| three_pieces(x, MISH_FIRST, MISH_SECOND, mish_slope);
+    Mish, "mish", mish, mish_slope, separate(mish, mish_slope), |x| three_pieces(x, MISH_FIRST, MISH_SECOND, mish_slope);
+}
+
+/// Value and slope by themselves.
+#[inline]
+fn separate(value: impl Fn(f64) -> Near, slope: impl Fn(f64) -> Near) -> impl Fn(f64) -> (f64, f64) {
+    move |x| (value(x).value, slope(x).value)
 }
 
 #[inline]
@@ -102,6 +113,12 @@ fn silu(x: f64) -> Near {
 #[inline]
 fn silu_slope(x: f64) -> Near {
     sigmoid(x) + Near::exact(x) * sigmoid_slope(x)
+}
+
+#[inline]
+fn silu_plain(x: f64) -> (f64, f64) {
+    let gate = sigmoid(x).value;
+    (x * gate, gate + x * gate * (1.0 - gate))
 }
 
 /// The normal distribution's density, for |x| <= 40.
@@ -134,6 +151,15 @@ fn gelu(x: f64) -> Near {
 #[inline]
 fn gelu_slope(x: f64) -> Near {
     if x.abs() <= 40.0 { distribution(x) + Near::exact(x) * density(x) } else { settled(x, 1.0) }
+}
+
+#[inline]
+fn gelu_plain(x: f64) -> (f64, f64) {
+    if x.abs() > 8.5 {
+        return (gelu(x).value, gelu_slope(x).value);
+    }
+    let gate = distribution(x).value;
+    (x * gate, gate + x * density(x).value)
 }
 
 /// 2 sqrt(2 / pi) (x + 0.044715 x^3), and its derivative.

@@ -287,6 +287,13 @@ impl Curve {
         with!(self, f => f.staircase()).map_or_else(|| self.slope_right(x).value, |s| s.climb(x))
     }
 
+    /// Its value at x and the slope of [`Curve::climb`], in plain floats.
+    #[must_use]
+    #[inline]
+    pub fn value_and_climb(&self, x: f64) -> (f64, f64) {
+        if self.is_stepped() { (self.value(x).value, self.climb(x)) } else { with!(self, f => f.plain(x)) }
+    }
+
     /// Its range over [l, u], rounded outward.
     #[must_use]
     #[inline]

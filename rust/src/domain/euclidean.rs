@@ -20,9 +20,15 @@
 //! # Soundness
 //! Invariant of [`super`]: there is one assignment of all generators such that forms hold within their errors, and that of the
 //! difference's own generator of a neuron is ad = (D - lam d - shift) / fresh, by its definition. So t = shift + fresh ad
-//! is the number above. Only rows that are a strip of d alone are taken (nothing of x, y, a1, a2), of one continuous
-//! function in both networks. Rounding is added to what is computed; estimates choose weights and means and nothing else.
+//! is the number above. Only rows that are a strip of d alone are taken (nothing of x, y, a1, a2), or a plane in d and y, of one
+//! continuous function in both networks. Rounding is added to what is computed; estimates choose weights and means and nothing else.
+//!
+//! # Planes
+//! A plane ([`super::difference_plane`]) has D = lam d + of_y y + shift + fresh ad, and D - lam d - of_y y is (s - lam) (d - c)
+//! plus a number of a known range, for any c. So t = shift - e + fresh ad, with e of this range, has |t| <= kappa |d - c| + rest,
+//! where rest is how far the range reaches from e: the norm is that of kappa (d - c) and of rest.
 
+use super::difference_plane::Plane;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::{LayerState, Source};
 use super::output::GeneratorRow;
@@ -50,6 +56,9 @@ struct Member {
     size: f64,
     kappa: f64,
     reach: f64,
+    /// c of a plane; 0 of a strip.
+    about: f64,
+    rest: f64,
 }
 
 /// What the function of one step adds to the difference: |t|_2 <= norm.
@@ -71,8 +80,10 @@ pub struct EuclideanNorms {
 
 /// How far the parts of a form of d reach, one entry for each row.
 struct Reaches {
-    /// At most |centre| + err, with the rounding of all that is computed here.
-    plain: Vec<f64>,
+    /// The centres.
+    centre: Vec<f64>,
+    /// Their errors, with the rounding of all that is computed here.
+    off: Vec<f64>,
     /// The sum of the generators that are in no group.
     shared: Vec<f64>,
     /// For each group what it reaches, by absolute values or by its norm.
@@ -208,18 +219,19 @@ impl Reaches {
             }
         }
         let counts = groups.iter().map(|g| g.members.len()).sum::<usize>();
-        let plain = (0..m).map(|i| {
+        let centres = (0..m).map(|i| {
             let mut centre = form.column(0)[i];
             let (mut off, mut sizes) = (layer.extent_d.err[i], centre.abs());
             for (sum, group) in sums.iter().zip(groups) {
                 (centre, sizes) = (centre + sum[i].shifts, sizes + sum[i].shifts.abs());
                 off = add_up(off, sum[i].off(group.members.len()));
             }
-            off = add_up(off, inflate(gamma(groups.len() + 2) * sizes, counts + 8));
-            add_up(centre.abs(), off)
+            (centre, add_up(off, inflate(gamma(groups.len() + 2) * sizes, counts + 8)))
         });
+        let (centre, off) = centres.unzip();
         Self {
-            plain: plain.collect(),
+            centre,
+            off,
             shared: shared.iter().map(|&sum| if sum == 0.0 { 0.0 } else { inflate(sum, columns) }).collect(),
             of_groups: sums
                 .iter()
@@ -234,14 +246,20 @@ impl Reaches {
         std::iter::once(&self.shared).chain(&self.of_groups)
     }
 
+    /// At most |d - about| of a row without what its generators reach.
+    fn plain(&self, row: usize, about: f64) -> f64 {
+        let centre = self.centre[row];
+        add_up(max_propagating_nan(sub_up(centre, about), sub_up(about, centre)), self.off[row])
+    }
+
     /// The largest |d| of each row, by this and by what is known already.
     fn sizes(&self, known: &Bounds) -> Vec<f64> {
         let of = |i: usize| {
-            let found = self.parts().fold(self.plain[i], |sum, reaches| add_up(sum, reaches[i]));
+            let found = self.parts().fold(self.plain(i, 0.0), |sum, reaches| add_up(sum, reaches[i]));
             let known = known.size(i);
             if found < known { found } else { known }
         };
-        (0..self.plain.len()).map(of).collect()
+        (0..self.centre.len()).map(of).collect()
     }
 }
 
@@ -270,24 +288,46 @@ fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Place> {
     layer.rest_sources.iter().map(place).collect()
 }
 
-/// The own generators of a step whose rows are strips of d alone.
-fn members_of(layer: &LayerState, (first, second): (&Function, &Function), sizes: &[f64]) -> Vec<Member> {
+/// The own generators of a step whose rows are strips of d alone, or planes.
+fn members_of(layer: &LayerState, functions: (&Function, &Function), sizes: &[f64]) -> Vec<Member> {
     let r = &layer.transformer_d;
     let mut members = Vec::new();
     for (number, row) in layer.own_generators() {
-        let alone = [&r.of_x, &r.of_y, &r.fresh1, &r.fresh2].iter().all(|v| v[row] == 0.0);
+        let alone = [&r.of_x, &r.fresh1, &r.fresh2].iter().all(|v| v[row] == 0.0);
         let loose = r.loose.get(row).is_some_and(|v| *v != 0.0);
         let hull = (layer.x.lower[row].min(layer.y.lower[row]), layer.x.upper[row].max(layer.y.upper[row]));
-        let (lam, shift, size) = (r.of_d[row], r.shift[row], r.fresh_own[row].abs());
-        let Some((m, most)) = slopes((first, second), row, hull).filter(|_| alone && !loose) else { continue };
+        let lam = r.of_d[row];
+        let Some((m, most)) = slopes(functions, row, hull).filter(|_| alone && !loose) else { continue };
         let kappa = max_propagating_nan(sub_up(most, lam), sub_up(lam, m));
-        let (by_slope, by_strip) = (mul_up(kappa, sizes[row]), add_up(shift.abs(), size));
+        let (shift, size) = (r.shift[row], r.fresh_own[row]);
+        let strip = Member { number, row, shift, size, kappa, reach: sizes[row], about: 0.0, rest: 0.0 };
+        let made = if r.of_y[row] == 0.0 { Some(strip) } else { of_plane(layer, functions.0, strip) };
+        let Some(member) = made else { continue };
+        let by_slope = add_up(mul_up(kappa, member.reach), member.rest);
+        let by_strip = add_up(member.shift.abs(), size.abs());
         let reach = if by_slope < by_strip { by_slope } else { by_strip };
-        if kappa.is_finite() && kappa >= 0.0 && reach.is_finite() && size >= f64::MIN_POSITIVE {
-            members.push(Member { number, row, shift, size: r.fresh_own[row], kappa, reach });
+        if kappa.is_finite() && kappa >= 0.0 && reach.is_finite() && size.abs() >= f64::MIN_POSITIVE {
+            members.push(Member { reach, ..member });
         }
     }
     members
+}
+
+/// The member of a row that is a plane, with at most |d - c| as its reach; none where the range of what is left is not known.
+fn of_plane(layer: &LayerState, function: &Function, member: Member) -> Option<Member> {
+    let (r, row) = (&layer.transformer_d, member.row);
+    let ends = |b: &Bounds| (b.lower[row], b.upper[row]);
+    let (x, y, d) = (ends(&layer.x), ends(&layer.y), ends(&layer.d));
+    let about = 0.5 * d.0 + 0.5 * d.1;
+    let curve = function.curves()?.of(row);
+    let (low, high) = Plane::range_at(curve, (x, y, d), (r.of_d[row], r.of_y[row]), about)?;
+    // e is the middle of the range but for what rounds here.
+    let shift = member.shift - (0.5 * low + 0.5 * high);
+    let above = add_up(sub_up(high, member.shift), shift);
+    let below = add_up(sub_up(member.shift, low), -shift);
+    let rest = max_propagating_nan(max_propagating_nan(above, below), 0.0);
+    let reach = max_propagating_nan(sub_up(d.1, about), sub_up(about, d.0));
+    Some(Member { shift, reach, about, rest, ..member })
 }
 
 /// The hull of the slopes of a function between any two points of a range; `None` where the networks have two functions, or
@@ -303,10 +343,11 @@ fn slopes((first, second): (&Function, &Function), row: usize, (l, u): (f64, f64
     }
 }
 
-/// An upper bound of the Euclidean norm of (kappa d) over the members of a step.
+/// An upper bound of the Euclidean norm of (kappa (d - c) + rest) over the members of a step.
 fn norm_of(members: &[Member], reaches: &Reaches, blocks: &[Block]) -> f64 {
     let by_rows = length(members.iter().map(|member| member.reach));
-    let mut plain: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches.plain[member.row])).collect();
+    let beside = |member: &Member| add_up(mul_up(member.kappa, reaches.plain(member.row, member.about)), member.rest);
+    let mut plain: Vec<f64> = members.iter().map(beside).collect();
     let mut chosen = Vec::new();
     for (block, reaches) in blocks.iter().zip(reaches.parts()) {
         let reaching: Vec<f64> = members.iter().map(|member| mul_up(member.kappa, reaches[member.row])).collect();

@@ -22,7 +22,7 @@ impl LayerState {
     pub(super) fn apply_function(
         &mut self,
         (function, other): (&Function, &Function),
-        domain: AbstractDomain,
+        (domain, planes): (AbstractDomain, bool),
         generators: &mut Generators,
     ) {
         if domain == AbstractDomain::Reduced {
@@ -65,7 +65,7 @@ impl LayerState {
             match curves {
                 Some(curves) => {
                     let bounds = (&self.x, &self.y, &self.d);
-                    self.transformer_d.set_curves(curves, transformers, bounds, share);
+                    self.transformer_d.set_curves(curves, transformers, bounds, (share, share && planes));
                 }
                 None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
             }

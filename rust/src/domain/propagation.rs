@@ -43,7 +43,7 @@ pub struct Propagation {
     buffers: Buffers,
     back_substitution: Option<BackSubstitution>,
     substituting: bool,
-    meets_intervals: bool,
+    audited: bool,
     flops: u64,
     memory: usize,
     whole: bool,
@@ -62,7 +62,7 @@ impl Propagation {
             buffers: Buffers::default(),
             back_substitution: None,
             substituting: true,
-            meets_intervals: true,
+            audited: false,
             flops: 0,
             memory: usize::MAX,
             whole: false,
@@ -93,10 +93,11 @@ impl Propagation {
         Self { back_substitution: wanted.then(BackSubstitution::default), ..self }
     }
 
-    /// The same workspace, which asks for intervals where a function is not defined on all of a range, or does not.
+    /// The same workspace, for a certificate or not: its auditor neither asks for intervals where a function is not defined on all
+    /// of a range, nor knows planes around a difference ([`super::difference_plane`]).
     #[must_use]
-    pub fn with_intervals(self, wanted: bool) -> Self {
-        Self { meets_intervals: wanted, ..self }
+    pub fn for_certificate(self, audited: bool) -> Self {
+        Self { audited, ..self }
     }
 
     /// Whether each network is also bounded by itself on a box without assumptions; if it is, that can be switched off
@@ -197,7 +198,7 @@ impl Propagation {
                 layer.y.intersect(&known.y)?;
                 layer.d.intersect(&known.d)?;
             }
-            if self.meets_intervals && l + 1 < depth && intervals::leaves_domain(pair, l, &layer.x, &layer.y) {
+            if !self.audited && l + 1 < depth && intervals::leaves_domain(pair, l, &layer.x, &layer.y) {
                 let met = meet_intervals(pair, l, before, layer, (lower, upper));
                 // Two enclosures of one box have a point in common; only under an assumption may they have none.
                 met.map_err(|none| if known.is_some() { none.into() } else { Failure::Overflow })?;
@@ -207,7 +208,8 @@ impl Propagation {
                 if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0 && is_function) {
                     self.flops += back_substitution.tighten(pair, l, layer, (lower, upper)) as u64;
                 }
-                layer.apply_function((pair.function(l), &pair.second[l].function), self.domain, &mut self.generators);
+                let functions = (pair.function(l), &pair.second[l].function);
+                layer.apply_function(functions, (self.domain, !self.audited), &mut self.generators);
             }
             if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l + 2 < depth) {
                 back_substitution.take_step(pair, l, &self.layers[..=l], (lower, upper));

@@ -1,5 +1,5 @@
 //! Functions other than ReLU on a differential zonotope: a strip around the graph of each network's function, and for
-//! the difference the one of two rules that reaches less far.
+//! the difference the one of three rules that reaches less far.
 //!
 //! One network, x in [l, u]: for *any* slope lam, h(x) = f(x) - lam x lies in [low, high] ([`Curve::offset`]), so
 //! f(x) = lam x + shift + fresh a, with the middle and half the width of that interval, defines the fresh generator a.
@@ -17,7 +17,9 @@
 //!   ([`crate::curve::Trend`]), so D = (phi(x) - phi(y)) + r(x) + (phi(y) - f(y)), of which the first is a strip of d. And
 //!   between x and y are at most so many steps, none where x = y.
 //!
-//! Both are sound for any lam. Where x = y, D = 0, whatever f is.
+//! - *Plane* in d and y, where d is far from 0 ([`super::difference_plane`]), with a fresh generator of the difference alone.
+//!
+//! All are sound for any lam. Where x = y, D = 0, whatever f is.
 //!
 //! The networks may have different functions f and g there, as where one is a cheap approximation of the other, or a
 //! slope was retrained. Side by side nothing changes; of the strip, f(x) - g(y) = (phi(x) - phi(y)) + r(x) + (phi(y) -
@@ -26,6 +28,7 @@
 //! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
 //! saturated would have thousands of them otherwise.
 
+use super::difference_plane::Plane;
 use super::phase::{Bounds, Phase};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
 use crate::curve::{Curve, Near, Trend};
@@ -110,7 +113,7 @@ impl DifferenceTransformer {
         curves: [&Curves; 2],
         (first, second): (&Transformer, &Transformer),
         (x, y, d): (&Bounds, &Bounds, &Bounds),
-        share_fresh: bool,
+        (share_fresh, planes): (bool, bool),
     ) {
         let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose } = self;
         let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose];
@@ -122,7 +125,11 @@ impl DifferenceTransformer {
         for i in 0..x.lower.len() {
             let strips = (first.row(i), second.row(i));
             let both = curves.map(|c| c.of(i));
-            let (row, off) = difference_row(both, strips, (ends(x, i), ends(y, i), ends(d, i)), share_fresh);
+            let ranges = (ends(x, i), ends(y, i), ends(d, i));
+            let (mut row, mut off) = difference_row(both, strips, ranges, share_fresh);
+            if planes {
+                (row, off) = in_plane(both, ranges, (row, off));
+            }
             of_d.push(row.of_d);
             of_x.push(row.of_x);
             of_y.push(row.of_y);
@@ -161,6 +168,31 @@ fn difference_row(
         DifferenceRow { fresh1: 0.0, fresh2: 0.0, fresh_own: add_up(first.fresh, second.fresh), ..row }
     };
     if reach <= apart { (own, off) } else { (row, add_up(first.loose, second.loose)) }
+}
+
+/// What share of its reach a part in x or y is taken to lose.
+const SHARE_OF_Y: f64 = 0.5;
+
+/// The row of a plane in d and y in place of this one, and what goes into its error radius, where less is lost so.
+fn in_plane(
+    curves: [&Curve; 2],
+    (x, y, d): (Ends, Ends, Ends),
+    (row, off): (DifferenceRow, f64),
+) -> (DifferenceRow, f64) {
+    let own = row.fresh1.abs() + row.fresh2.abs() + row.fresh_own + off;
+    if own == 0.0 || curves[0] != curves[1] {
+        return (row, off);
+    }
+    let Some(plane) = Plane::around(curves[0], (x, y, d)) else { return (row, off) };
+    let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
+    let (shift, fresh_own) = centred(plane.low, plane.high);
+    let lost = own + row.of_d.abs() * half(d) + SHARE_OF_Y * (row.of_x.abs() * half(x) + row.of_y.abs() * half(y));
+    let left = fresh_own + plane.of_d.abs() * half(d) + SHARE_OF_Y * plane.of_y.abs() * half(y);
+    if left < lost {
+        (DifferenceRow { of_d: plane.of_d, of_y: plane.of_y, shift, fresh_own, ..DifferenceRow::default() }, 0.0)
+    } else {
+        (row, off)
+    }
 }
 
 /// Whether one network is 0 or is a line on its range, and the other one has a strip along the same line: then D is what

@@ -46,9 +46,14 @@ impl Tape {
             let slopes = &mut self.slopes[s];
             slopes.clear();
             if let Some(curves) = step.function.curves().filter(|_| derivable) {
-                slopes.extend(value.iter().enumerate().map(|(i, v)| curves.of(i % step.rows).climb(*v)));
+                slopes.extend(value.iter_mut().enumerate().map(|(i, v)| {
+                    let (behind, slope) = curves.of(i % step.rows).value_and_climb(*v);
+                    *v = behind;
+                    slope
+                }));
+            } else {
+                value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
             }
-            value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
         }
     }
 

@@ -232,7 +232,7 @@ fn propagation(context: &Context<'_>) -> Propagation {
     let back_substitution = settings.back_substitution && few_inputs && audited;
     Propagation::new(settings.domain, pair.depth())
         .with_back_substitution(back_substitution)
-        .with_intervals(!context.record.on())
+        .for_certificate(context.record.on())
         .with_memory(settings.zonotope_memory)
         .with_clock(Clock { deadline: context.shared.deadline, stopped: Some(Arc::clone(&context.shared.stopped)) })
 }
