@@ -29,6 +29,7 @@ from eqspec.tasks.task import Domain
 ALL_OFF = frozenset(
     {
         "back_substitution",
+        "corner_slopes",
         "contract",
         "singles",
         "stable_left_out",
@@ -71,6 +72,7 @@ def rows() -> Iterator[Row]:
     yield Row("paper", "paper", ALL_OFF)
     yield Row("shared domain", "shared", ALL_OFF)
     yield Row("+ back-substitution", "shared", ALL_OFF - {"back_substitution"})
+    yield Row("+ slopes by corners", "shared", ALL_OFF - {"back_substitution", "corner_slopes"})
     yield Row(
         "+ contraction",
         "shared",
@@ -91,6 +93,7 @@ def rows() -> Iterator[Row]:
     yield Row("+ attack (everything)")
     parts = {
         "back_substitution": "back-substitution",
+        "corner_slopes": "slopes by corners",
         "link": "link",
         "entropy": "exact softmax",
         "contract": "contraction",

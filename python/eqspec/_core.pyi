@@ -96,6 +96,7 @@ class Settings:
         lp: bool = True,  # solve linear programs
         dual: bool = True,  # in the core, as far as they are small; off, all by the LP solver, only to compare
         back_substitution: bool = True,  # bound each network by itself as well; off only to compare
+        corner_slopes: bool = True,  # with slopes by where each bound is expected to be attained; off only to compare
         contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
         contract_above: int = 8,  # free inputs up to which boxes are only halved
         wide_above: int = 64,  # free inputs above which a contraction bounds no inputs, and few neurons of many

@@ -28,6 +28,9 @@ macro_rules! with_settings {
             dual: bool = true,
             /// Whether each network is also bounded by itself on a box; switched off only to compare.
             back_substitution: bool = true,
+            /// Whether slopes of such bounds depend on where each of them is expected to be attained, on boxes that are not
+            /// contracted; switched off only to compare.
+            corner_slopes: bool = true,
             /// Whether bounds are contracted under an assumed violation where that is expected to pay.
             contract: bool = true,
             /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes

@@ -78,6 +78,7 @@ class Mode:
     hulls: bool = True
     sign_trees: bool = True
     euclidean_norms: bool = True
+    corner_slopes: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -222,6 +223,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         hulls=one(0.85),
         sign_trees=one(0.85),
         euclidean_norms=one(0.85),
+        corner_slopes=one(0.85),
     )
 
 

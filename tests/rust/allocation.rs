@@ -97,7 +97,9 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             reach.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
             let mut narrowed = RestrictedPair::new(&pair);
             let alive = narrowed.possibly_active(&reach);
-            let mut reach = Propagation::new(domain, pair.depth()).with_back_substitution(substitutes);
+            let mut reach = Propagation::new(domain, pair.depth())
+                .with_back_substitution(substitutes)
+                .with_corner_slopes(substitutes);
             let mut pass = || {
                 for (lower, upper) in &boxes {
                     reach.propagate(narrowed.restrict_to(alive.as_ref()), lower, upper).unwrap();

@@ -13,7 +13,13 @@ const DOMAIN: AbstractDomain = AbstractDomain::Reduced;
 
 /// A propagation with back-substitution, and one without.
 fn workspaces(domain: AbstractDomain, depth: usize) -> [Propagation; 2] {
-    [true, false].map(|wanted| Propagation::new(domain, depth).with_back_substitution(wanted))
+    [true, false]
+        .map(|wanted| Propagation::new(domain, depth).with_back_substitution(wanted).with_corner_slopes(wanted))
+}
+
+/// A propagation with back-substitution whose slopes do not depend on where a functional is least.
+fn without_corners(depth: usize) -> Propagation {
+    Propagation::new(DOMAIN, depth).with_back_substitution(true)
 }
 
 /// What a run met.
@@ -53,8 +59,13 @@ fn contained(case: &Case, seen: &mut Seen) -> Result<(), TestCaseError> {
     if without.propagate(&pair, &case.lower, &case.upper).is_some() {
         seen.compare(with.layers(), without.layers());
     }
+    let mut by_area = without_corners(case.layers.len());
+    let reached = by_area.propagate(&pair, &case.lower, &case.upper).is_some();
     for e in &case.points {
         follow(&truths, &with, DOMAIN, e, &mut seen.phases)?;
+        if reached {
+            follow(&truths, &by_area, DOMAIN, e, &mut Phases::default())?;
+        }
     }
     Ok(())
 }
@@ -132,6 +143,29 @@ fn what_happens_behind_any_function_is_contained() {
 fn extreme_numbers_behind_any_function_are_contained_or_given_up() {
     let seen = run_sequences(extreme_scale());
     assert!(seen.of_all.overflows > 100 && seen.of_all.boxes > 100 && seen.of_all.tighter > 20, "{seen:?}");
+}
+
+/// Slopes by corners are mostly better than those by the area, in every step that has two ReLUs below it.
+#[test]
+fn slopes_by_corners_are_tighter() {
+    let (better, worse) = (Cell::new(0), Cell::new(0));
+    for_all(1500, cases(4..=5, 2..=5, 2..=4, Just(Scale::Plain), 1), |case| {
+        let pair = case.pair();
+        let ([mut with, _], mut by_area) = (workspaces(DOMAIN, case.layers.len()), without_corners(case.layers.len()));
+        prop_assert!(with.propagate(&pair, &case.lower, &case.upper).is_some());
+        prop_assert!(by_area.propagate(&pair, &case.lower, &case.upper).is_some());
+        for (a, b) in with.layers().iter().zip(by_area.layers()) {
+            for (a, b) in [(&a.x, &b.x), (&a.y, &b.y)] {
+                for i in 0..a.lower.len() {
+                    let [now, before] = [a, b].map(|k| k.upper[i] - k.lower[i]);
+                    better.set(better.get() + usize::from(now < 0.999 * before));
+                    worse.set(worse.get() + usize::from(before < 0.999 * now));
+                }
+            }
+        }
+        Ok(())
+    });
+    assert!(better.get() > 1000 && better.get() > 2 * worse.get(), "{better:?} {worse:?}");
 }
 
 /// A neuron that back-substitution calls inactive is left out on the parts of the box.

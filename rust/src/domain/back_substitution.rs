@@ -10,7 +10,8 @@
 //! * Before ReLU, only the end of the range that is nearer to 0 is asked for, since it is the one that may decide the
 //!   phase. Before other functions both ends are, unless what the function is but for its rounding is straight there.
 //! * Above ReLU, a relaxation is the chord of the zonotope's transformer: lam x + h, with h twice its fresh generator.
-//!   Below it is a x, with a = 1 if u > -l and 0 otherwise, which has the smaller area.
+//!   Below it is a x, with a = 1 if u > -l and 0 otherwise, which has the smaller area, or with a slope for each functional
+//!   by where that is expected to be least ([`super::corner_slopes`]).
 //! * Below another function it is the highest in the middle of the range of three lines: that of the zonotope's strip,
 //!   and those with the slopes that the function has at the ends of the range. For ReLU that is the rule above. Above it
 //!   is the lowest one. A line of any slope a below f is a x + min (f - a x) ([`crate::curve::Curve::offset`]).
@@ -43,6 +44,8 @@
 //! every later bound infinite or NaN, and such a bound is not used.
 
 use super::affine::Extent;
+use super::columns::Columns;
+use super::corner_slopes::{CornerSlopes, aim, relax_by_corners};
 use super::layer_state::LayerState;
 use super::phase::Bounds;
 use super::relaxation::{LANES, Relaxation, relax};
@@ -60,7 +63,10 @@ pub(super) type Input<'a> = (&'a [f64], &'a [f64]);
 pub(super) struct BackSubstitution {
     /// Of every step that was taken so far, in f1 and in f2.
     relaxations: Vec<[Relaxation; 2]>,
+    /// Slopes below ReLU for each functional, of the same steps, where they are wanted.
+    slopes: Vec<[CornerSlopes; 2]>,
     batch: Batch,
+    by_corners: bool,
 }
 
 /// Functionals under way.
@@ -79,6 +85,8 @@ struct Batch {
     underflow: f64,
     /// The best lower bound of each functional.
     best: Vec<f64>,
+    /// The corner at which each functional is expected to be least; empty where slopes do not depend on that.
+    corners: Vec<f64>,
     /// Buffers: a bound by ranges, and its cost.
     value: Vec<f64>,
     miss: Vec<f64>,
@@ -109,6 +117,14 @@ impl Side {
         }
     }
 
+    /// The form before a step's function.
+    fn form(self, layer: &LayerState) -> &Columns {
+        match self {
+            Self::First => &layer.z1,
+            Self::Second => &layer.z2,
+        }
+    }
+
     fn bounds(self, layer: &mut LayerState) -> &mut Bounds {
         match self {
             Self::First => &mut layer.x,
@@ -118,11 +134,18 @@ impl Side {
 }
 
 impl BackSubstitution {
+    /// A workspace in which slopes below ReLU depend on where a functional is expected to be least
+    /// ([`super::corner_slopes`]), or do not.
+    pub fn new(by_corners: bool) -> Self {
+        Self { by_corners, ..Self::default() }
+    }
+
     /// Takes over what functionals of later steps meet at step s, the last one of `layers`, once its transformers are
     /// set.
     pub fn take_step(&mut self, pair: &Pair, s: usize, layers: &[LayerState], input: Input<'_>) {
         if self.relaxations.len() <= s {
             self.relaxations.resize_with(s + 1, Default::default);
+            self.slopes.resize_with(s + 1, Default::default);
         }
         let entering = if s == 0 { pair.inputs() } else { layers[s - 1].entering() };
         let (before, now) = self.relaxations.split_at_mut(s);
@@ -137,12 +160,21 @@ impl BackSubstitution {
             let products = if tile.index.is_some() { 1 } else { entering };
             let share = (gamma(tile.longest_column()) / gamma(products + 2)).max(1.0);
             now[0][side as usize].set(step, side.of(&layers[s]), (share, gamma(terms(pair))), sizes);
+            if self.by_corners && step.function.is_relu() {
+                self.slopes[s][side as usize].set(side.of(&layers[s]).0);
+            }
         }
     }
 
     /// Tightens the bounds of x and y before the function of step s, which has steps below it. Returns the number of
     /// operations of the products.
-    pub fn tighten(&mut self, pair: &Pair, s: usize, layer: &mut LayerState, input: Input<'_>) -> usize {
+    pub fn tighten(
+        &mut self,
+        pair: &Pair,
+        s: usize,
+        (before, layer): (&[LayerState], &mut LayerState),
+        input: Input<'_>,
+    ) -> usize {
         let (batch, terms) = (&mut self.batch, terms(pair));
         let mut operations = 0;
         for side in Side::BOTH {
@@ -152,10 +184,14 @@ impl BackSubstitution {
                 continue;
             }
             batch.begin(&steps[s], &extent.err, gamma(terms));
+            if self.by_corners {
+                aim(&mut batch.corners, side.form(layer), pair.inputs(), (&batch.neurons, &batch.signs));
+            }
             let below = &self.relaxations[s - 1][side as usize];
             batch.bound((&below.least, &below.most), terms);
-            for (step, relaxations) in steps[..s].iter().zip(&self.relaxations).rev() {
-                operations += batch.pass(step, &relaxations[side as usize]);
+            for j in (0..s).rev() {
+                let (relaxations, slopes) = (&self.relaxations[j][side as usize], &self.slopes[j][side as usize]);
+                operations += batch.pass(&steps[j], (relaxations, slopes, side.form(&before[j])));
             }
             batch.bound(input, terms);
             batch.enter(side.bounds(layer));
@@ -239,9 +275,16 @@ impl Batch {
     }
 
     /// Takes the functionals through the function of a step and its affine part. Returns the number of operations.
-    fn pass(&mut self, step: &Step, relaxation: &Relaxation) -> usize {
+    fn pass(&mut self, step: &Step, (relaxation, slopes, form): (&Relaxation, &CornerSlopes, &Columns)) -> usize {
         let (f, m, tile) = (self.neurons.len(), step.rows, &step.terms[0].tile);
-        relax(&mut self.coefficients, &mut self.constant, &mut self.cost, relaxation, &step.bias);
+        let sums = (&mut self.constant[..], &mut self.cost[..]);
+        let mut operations = 2 * f * tile.products();
+        if self.corners.is_empty() || !step.function.is_relu() {
+            relax(&mut self.coefficients, sums, relaxation, &step.bias);
+        } else {
+            relax_by_corners(&mut self.coefficients, sums, (relaxation, slopes, form), &step.bias, &self.corners);
+            operations += 2 * self.corners.len() * relaxation.unstable();
+        }
         self.underflow += relaxation.underflow;
         self.below.resize(f * tile.columns, 0.0);
         if tile.index.is_some() {
@@ -253,7 +296,7 @@ impl Batch {
             product(&mut self.below, &self.coefficients, &tile.weight, (f, m, tile.columns), Accumulate::Replace);
         }
         std::mem::swap(&mut self.below, &mut self.coefficients);
-        2 * f * tile.products()
+        operations
     }
 
     /// Intersects with the bounds that were found. Both hold at every input of the box, so they meet; should they not,

@@ -37,6 +37,7 @@ pub mod affine;
 mod back_substitution;
 pub mod clock;
 pub mod columns;
+mod corner_slopes;
 pub mod difference_plane;
 pub mod euclidean;
 pub mod factors;

@@ -93,6 +93,13 @@ impl Propagation {
         Self { back_substitution: wanted.then(BackSubstitution::default), ..self }
     }
 
+    /// The same workspace, in which the slopes of such bounds depend on where each of them is expected to be attained
+    /// ([`super::corner_slopes`]), or do not.
+    #[must_use]
+    pub fn with_corner_slopes(self, wanted: bool) -> Self {
+        Self { back_substitution: self.back_substitution.map(|_| BackSubstitution::new(wanted)), ..self }
+    }
+
     /// The same workspace, for a certificate or not: its auditor neither asks for intervals where a function is not defined on all
     /// of a range, nor knows planes around a difference ([`super::difference_plane`]).
     #[must_use]
@@ -206,7 +213,7 @@ impl Propagation {
             if l + 1 < depth {
                 let is_function = !pair.function(l).is_identity();
                 if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0 && is_function) {
-                    self.flops += back_substitution.tighten(pair, l, layer, (lower, upper)) as u64;
+                    self.flops += back_substitution.tighten(pair, l, (from.0, layer), (lower, upper)) as u64;
                 }
                 let functions = (pair.function(l), &pair.second[l].function);
                 layer.apply_function(functions, (self.domain, !self.audited), &mut self.generators);

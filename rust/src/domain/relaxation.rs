@@ -23,15 +23,15 @@ pub(super) struct Relaxation {
     /// The largest one.
     pub most: Vec<f64>,
     /// The slope of the bound from above.
-    upper: Vec<f64>,
+    pub(super) upper: Vec<f64>,
     /// What the bound from above is at 0.
-    height: Vec<f64>,
+    pub(super) height: Vec<f64>,
     /// The slope of the bound from below.
-    lower: Vec<f64>,
+    pub(super) lower: Vec<f64>,
     /// What the bound from below is at 0; of ReLU 0.
-    depth: Vec<f64>,
+    pub(super) depth: Vec<f64>,
     /// What rounding and uncertain weights cost per unit of a coefficient.
-    cost: Vec<f64>,
+    pub(super) cost: Vec<f64>,
     /// What underflow can cost a functional.
     pub underflow: f64,
 }
@@ -62,6 +62,11 @@ impl Relaxation {
         #[allow(clippy::cast_precision_loss)]
         let rows = m as f64;
         self.underflow = TINY * (rows * sizes + largest + 2.0 * rows);
+    }
+
+    /// The number of rows at which the lines of ReLU differ.
+    pub fn unstable(&self) -> usize {
+        self.height.iter().filter(|&&height| height != 0.0).count()
     }
 
     /// Sets the ranges, lines and costs row by row.
@@ -172,11 +177,11 @@ vectorised! {
     /// Takes functionals from behind the function of a step to before it, and over the bias.
     pub fn relax<'a>(
         coefficients: &'a mut [f64],
-        constant: &'a mut [f64],
-        cost: &'a mut [f64],
+        sums: (&'a mut [f64], &'a mut [f64]),
         relaxation: &'a Relaxation,
         bias: &'a [f64],
     ) {
+        let (constant, cost) = sums;
         let f = constant.len();
         let Relaxation { upper, height, lower, depth, cost: unit, .. } = relaxation;
         let m = bias.len();
