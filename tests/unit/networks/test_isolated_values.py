@@ -23,7 +23,7 @@ from eqspec.networks import read_network
 from unit.networks.models import node, save
 from unit.networks.test_linear_quantisation import Constants, build, running
 
-_SIGNS = np.array([[1, 1, -1, 1], [1, -1, 1, 1], [1, 1, 0, 1], [-1, 1, 0, 0]], np.float32)
+_SIGNS = np.diag(np.array([1, -1, 1, 2], np.float32))
 _LAST = [node("QuantizeLinear", ["m", "s", "z"], "q"), node("DequantizeLinear", ["q", "s", "z"], "y")]
 _LEVELS = [node("QuantizeLinear", ["x", "t", "z"], "a"), node("DequantizeLinear", ["a", "t", "z"], "c")]
 _TIMES = node("Mul", ["c", "u"], "m")
@@ -44,7 +44,7 @@ _CASES: dict[str, list[NodeProto]] = {
     "sign, two scales": [node("Sign", ["x"], "c"), *_TWICE],
     "a Clip, two scales": [node("Clip", ["x", "low", "high"], "c"), *_TWICE],
     "a truth, two scales": [node("Greater", ["x", "low"], "b"), node("Cast", ["b"], "c", to=1), *_TWICE],
-    "signs": [node("Sign", ["x"], "c"), node("Gemm", ["c", "w", "three"], "m")],
+    "signs, moved": [node("Sign", ["x"], "c"), node("Gemm", ["c", "w", "three"], "m")],
     "signs in a window": [node("Sign", ["x"], "c"), *_WINDOW],
     "levels": [*_LEVELS, node("Reshape", ["c", "shape"], "m")],
     "levels from 0": [*_LEVELS, node("Relu", ["c"], "m")],
@@ -61,7 +61,7 @@ def _file(nodes: list[NodeProto], unit: np.float32, scale: np.float32) -> Any:
     constants: Constants = {
         "u": unit, "t": unit, "over": np.float32(1) / unit, "third": unit / np.float32(3), "three": np.float32(3),
         "low": np.float32(-7), "high": np.float32(7), "five": np.float32(5), "w": _SIGNS * unit,
-        "v": np.full((1, 1, 3), unit), "axis": np.array([1]), "shape": np.array([1, 4]), "s": scale,
+        "v": np.array([[[0, 0, unit]]], np.float32), "axis": np.array([1]), "shape": np.array([1, 4]), "s": scale,
         "z": np.array(0, np.int8),
     }  # fmt: skip
     used = {name for one in [*nodes, *_LAST] for name in one.input}

@@ -1,14 +1,16 @@
-"""Values that are isolated numbers, in front of a quantiser: what levels, signs and whole numbers give behind weights.
+"""Isolated numbers in front of a quantiser: what a level, a sign or a whole number gives behind a weight.
 
 A runtime computes in float32 what it quantises, and so may take another level than the rational number has, where that
 one lies at a tie. Of values that vary that is a matter of single points. But what `Floor`, `Sign` and quantisers give
-is one number on a whole region, and so are its multiples and sums. Where one in `_FEW` of these or more lie at ties, as
-with two scales of which one is half of the other, the network would be a level off on many regions. Such files are
-refused, unless the computation is exact in float32, or is known: of an untouched level it is the product with its
-scale, then the quotient.
+is one number on a whole region, and so are its multiples. Where these lie at ties again and again, as with two scales
+of which one is half of the other, the network would be a level off on all these regions. Such files are refused, unless
+the computation is exact in float32, or is known: of an untouched level it is the product with its scale, then the
+quotient.
 
-All values of a row are B + G j with whole j between two limits, or with any behind `Floor`. Of sums of more than
-`_MOST_SUMS` of them, as a layer of integers has them, each is rare, and nothing is said (docs/howto/networks.md).
+All values of a row are B + G j with whole j between two limits, or with any behind `Floor`. Ties come again if G is a
+fraction of few parts of the scale. Of other ratios nothing is said: any level may lie within what float32 rounds of a
+tie, in 16 bits one in twenty does. Nor is it of sums and means of several, whose ties are documented and noted when a
+file is read (docs/howto/networks.md).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, product
-from math import gcd, inf, isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -29,17 +31,17 @@ from eqspec.networks.levels import Quantised
 from eqspec.networks.matrices import NONE, Dense, Selection, Tiled
 from eqspec.networks.onnx_tensor import UnreadableError
 
-_MOST_SUMS = 512
-"""Values of a sum of several isolated numbers that are looked at."""
+_MOST_KEPT = 512
+"""Progressions that are kept behind an operator."""
 
 _MOST_VALUES = 1 << 20
 """Whole numbers times a weight that are looked at."""
 
-_FEW = 32
-"""One value in so many that lies at a tie is chance, as that of any value that varies."""
+_MOST_PARTS = 32
+"""Ties are looked for where the spacing of the numbers is a multiple of one of so many parts of a scale."""
 
-_SHARE = 2.0**-24
-"""How far, relative to its size, one operation of a runtime may be off."""
+_SHARE, _OPERATIONS = 2.0**-24, 8
+"""How far, relative to its size, one operation of a runtime may be off, and how many there may be."""
 
 _BENDING = {"Clip", "GlobalMaxPool", "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu", "TopK", "Where"}
 """Operators that give some of the numbers that they are given, or constants, by functions of their own."""
@@ -60,34 +62,22 @@ class Progression:
     spacing: Fraction
     low: float
     high: float
-    terms: int = 1
     untouched: bool = False
 
     def times(self, weight: Fraction) -> Progression:
         """A multiple of them."""
         low, high = (self.low, self.high) if weight > 0 else (-self.high, -self.low)
         same = self.untouched and weight == 1
-        return Progression(self.offset * weight, self.spacing * abs(weight), low, high, self.terms, same)
-
-    @property
-    def count(self) -> int:
-        """How many they are, less 1; of endlessly many, 1."""
-        return int(self.high - self.low) if self.high < inf else 1
+        return Progression(self.offset * weight, self.spacing * abs(weight), low, high, same)
 
     def moved(self, by: Fraction) -> Progression:
         """The same and a constant."""
-        return self if not by else replace(self, offset=self.offset + by, terms=self.terms + 1, untouched=False)
+        return self if not by else replace(self, offset=self.offset + by, untouched=False)
 
     def plus(self, other: Progression) -> Progression | None:
-        """The sums of both, and what lies between them; None of too many."""
-        a, b = self.spacing, other.spacing
-        scale = a.denominator * b.denominator
-        unit = Fraction(gcd(int(a * scale), int(b * scale)), scale)
-        low = self.low * float(a / unit) + other.low * float(b / unit)
-        high = self.high * float(a / unit) + other.high * float(b / unit)
-        if max(a, b) > _MOST_SUMS * unit or inf > high - low > _MOST_SUMS:
-            return None
-        return Progression(self.offset + other.offset, unit, low, high, self.terms + other.terms)
+        """The sums of both, of whole numbers times one weight, as a Round consists of; None of others."""
+        endless = {self.low, other.low} == {-inf} and self.spacing == other.spacing
+        return replace(self, offset=self.offset + other.offset) if endless else None
 
 
 _COMPUTING: dict[str, Callable[[Progression, Fraction], Progression]] = {
@@ -126,19 +116,18 @@ def remember(operator: str, values: Sequence[Affine], constants: Sequence[Enclos
         kept = {_COMPUTING[operator](one, number) for one in kept for number in numbers}
     elif operator not in _BENDING and operator not in _KEEPING:
         return
-    result._isolated.update(kept if len(kept) <= _MOST_SUMS else ())
+    result._isolated.update(kept if len(kept) <= _MOST_KEPT else ())
 
 
 def _rows(x: Affine) -> Iterator[tuple[int, Progression]]:
-    """The rows of a value that are isolated numbers, but those of too many sums."""
+    """The rows of a value that are isolated numbers."""
     if not any(_progressions_of(part) for part in x.parts):
         return
     found: dict[int, Progression | None] = {}
     bias, known = x.bias.value.reshape(-1), dict[tuple[int, int, float], Progression]()
     for number, part in enumerate(x.parts):
         kinds = _progressions_of(part)
-        most = _MOST_SUMS // max(1, min(one.count for one in kinds)) if kinds else 0
-        (rows, units, weights), beyond = _entries(part, x.size, most)
+        (rows, units, weights), beyond = _entries(part, x.size)
         found.update(dict.fromkeys(beyond.tolist()))
         if kinds is None:
             continue
@@ -177,8 +166,9 @@ def _progression(curve: Curve) -> Progression | None:
     return None
 
 
-def _entries(part: Part, size: int, most: int) -> tuple[tuple[Array, Array, Array], Array]:
-    """Rows, units and weights of what is not 0, and the rows with more than so many of these, which are left out."""
+def _entries(part: Part, size: int) -> tuple[tuple[Array, Array, Array], Array]:
+    """Rows, units and weights of what is not 0, and the rows with more than two of these, which are left out."""
+    most = 2
     matrix = part.matrix
     if isinstance(matrix, Selection):
         index, weight = matrix.index.reshape(1, -1, 1), matrix.scale.value.reshape(1, -1, 1)
@@ -204,21 +194,17 @@ def _entries(part: Part, size: int, most: int) -> tuple[tuple[Array, Array, Arra
 
 
 def _in_doubt(numbers: Progression, scale: float, low: float, high: float) -> float | None:
-    """One of the numbers whose level in float32 may be another one; None if there is none."""
+    """One of the numbers whose level in float32 may be another one; None if there is none, or only by chance."""
     start, step = float(numbers.offset) / scale, float(numbers.spacing) / scale
     first = max(numbers.low, float(np.ceil((low - 1.0 - start) / step)))
     last = min(numbers.high, float(np.floor((high + 1.0 - start) / step)))
-    if last < first:
+    parts = Fraction(step).limit_denominator(_MOST_PARTS)
+    if last < first or last - first > _MOST_VALUES or abs(float(parts) / step - 1.0) > _OPERATIONS * _SHARE:
         return None
-    if last - first > _MOST_VALUES:
-        return float(numbers.offset + numbers.spacing)
     whole = np.arange(first, last + 1.0)
     quotient = start + step * whole
     below = np.floor(quotient)
-    size = np.abs(quotient) + abs(start) + step * (numbers.high - numbers.low if numbers.high < inf else 0.0)
-    near = np.abs(quotient - below - 0.5) <= (numbers.terms + 4) * _SHARE * size
-    if _FEW * near.sum() <= len(whole):
-        return None
+    near = np.abs(quotient - below - 0.5) <= _OPERATIONS * _SHARE * (np.abs(quotient) + abs(start))
     for j in whole[near & (below >= low) & (below < high)].tolist():
         exact = numbers.offset + numbers.spacing * int(j)
         if _computed(numbers, exact, scale) != round(exact / Fraction(scale)):
@@ -238,11 +224,7 @@ def _computed(numbers: Progression, exact: Fraction, scale: float) -> float | No
         return float(np.rint(value / by)) if Fraction(float(unit)) == numbers.spacing else None
     # Multiples of one power of two that are at most 2^24 of it are summed and multiplied without rounding.
     finest = min(_lowest_bit(number) for number in (numbers.offset, numbers.spacing) if number)
-    largest = (
-        abs(numbers.offset)
-        + abs(exact)
-        + (numbers.spacing * int(numbers.high - numbers.low) if numbers.high < inf else 0)
-    )
+    largest = abs(numbers.offset) + abs(exact)
     return float(np.rint(np.float32(float(exact)) / by)) if largest <= finest * 2**24 else None
 
 
