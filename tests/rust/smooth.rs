@@ -275,3 +275,38 @@ fn a_root_is_defined_on_a_sum_without_negative_terms() {
     }
     assert!(!defined(&curve("tanh", &[], HIDDEN), [0.1, 0.7, 0.0, 1.3], 0.0, 0.0), "terms of both signs");
 }
+
+/// ReLU written as pieces is bounded backwards as tightly as ReLU: without multipliers a functional has the line of an end on
+/// the side where a knot is, as there, not the one that is parallel to the chord.
+#[test]
+fn pieces_are_bounded_as_tightly_as_relu() {
+    let narrower = Cell::new(0);
+    for_all(400, material(), |(weights, _, _, centre, radius, _)| {
+        let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (0.3 * c - radius, 0.3 * c + radius)).unzip();
+        let found = |function: &Function, tighten: bool| {
+            let mut rest = weights.iter().copied();
+            let mut matrix =
+                |rows, columns| Array2::from_shape_simple_fn((rows, columns), || rest.next().unwrap_or(0.5));
+            let steps = vec![
+                step(Origin::Inputs, &matrix(HIDDEN, INPUTS), 0.0, 0.1, function.clone()),
+                step(Origin::Step(0), &matrix(HIDDEN, HIDDEN), 0.0, -0.1, function.clone()),
+                step(Origin::Step(1), &matrix(2, HIDDEN), 0.0, 0.0, Function::Identity),
+            ];
+            let pair = Pair::of_steps(INPUTS, steps.clone(), steps, Vec::new()).expect("two programs");
+            let mut bounds = intervals::enclose(&pair, &lower, &upper);
+            assert!(!tighten || Contractor::new(&pair).tighten(&mut bounds, || false).is_ok(), "a box without inputs?");
+            bounds.layers[2].x.clone()
+        };
+        let pieces = curve("pieces", &[1.0, 0.0, 0.0, 1.0, 0.0], HIDDEN);
+        let [of_relu, of_pieces, before] =
+            [found(&Function::Relu, true), found(&pieces, true), found(&Function::Relu, false)];
+        for i in 0..2 {
+            let room = 1e-9 * (1.0 + of_relu.size(i));
+            let (known, same) = ((of_relu.lower[i], of_relu.upper[i]), (of_pieces.lower[i], of_pieces.upper[i]));
+            prop_assert!(same.0 >= known.0 - room && same.1 <= known.1 + room, "{same:?}, of ReLU {known:?}");
+            narrower.set(narrower.get() + usize::from(known.1 - known.0 < 0.95 * (before.upper[i] - before.lower[i])));
+        }
+        Ok(())
+    });
+    assert!(narrower.get() > 200, "{narrower:?}");
+}

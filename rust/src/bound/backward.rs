@@ -45,6 +45,7 @@
 use super::assumption::Assumption;
 use super::backward_workspace::RelaxedPair;
 use super::functional::{Functional, QUANTITIES, sign};
+use super::lines::Neuron;
 use super::parameters::{Parameters, Sizes};
 use super::relax::OneSided;
 use super::rounding_cost::{
@@ -102,6 +103,23 @@ impl Backward<'_> {
             fill(&mut layer.alpha1.value, &relaxation.first);
             fill(&mut layer.alpha2.value, &relaxation.second);
         }
+    }
+
+    /// Sets the slopes at functions other than ReLU to those of the nearest lines, by the signs that coefficients had when these
+    /// functionals were last evaluated. Whether any of these differs from the slopes of a start.
+    pub(super) fn start_at_nearest(&self, parameters: &mut Parameters) -> bool {
+        let mut any = false;
+        let steps = self.behind_relu.iter().zip(&self.relaxed.relaxations);
+        for ((behind, relaxation), layer) in steps.zip(&mut parameters.layers) {
+            let neurons = &relaxation.lines.neurons;
+            any |= neurons.iter().any(Neuron::starts_elsewhere);
+            let sides = [(&mut layer.alpha1, &behind.first), (&mut layer.alpha2, &behind.second)];
+            for (which, (alpha, coefficients)) in sides.into_iter().enumerate() {
+                let values = alpha.value.iter_mut().zip(coefficients).zip(neurons.iter().cycle());
+                values.for_each(|((value, &coefficient), neuron)| *value = neuron.nearest(which, coefficient));
+            }
+        }
+        any
     }
 
     /// Takes new bounds of all neurons: relaxations, the box and the costs of rounding follow from them.

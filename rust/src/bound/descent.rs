@@ -243,7 +243,8 @@ impl<T: Real> Backward<'_, T> {
                 let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
                 (behind.range_mut(range), (link, slopes.0, slopes.1))
             } else {
-                let slopes = (&r.first.start[..u], &r.second.start[..u]);
+                let of_step = if curved { 0 } else { u };
+                let slopes = (&r.first.start[..of_step], &r.second.start[..of_step]);
                 (column.range_mut(0..u), (&links[..u], slopes.0, slopes.1))
             };
             let (constant, magnitude, norm) = if curved {

@@ -121,6 +121,11 @@ impl Contractor<'_> {
             if assumption.contradicted_by(best) || step == steps || stop() {
                 break;
             }
+            // The first slopes suit no sign; those that follow are a better start. (Moments begin one step late, which makes
+            // the first of their steps a little shorter.)
+            if step == 1 && self.backward.start_at_nearest(&mut parameters) {
+                continue;
+            }
             self.backward.ascend(&functionals, assumption, &mut parameters, RATE, step);
         }
         (-best, kept)

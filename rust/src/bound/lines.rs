@@ -82,6 +82,8 @@ pub struct Neuron {
     high: AffineBound,
     /// Whether s is folded into the coefficients of X and Y.
     fold: bool,
+    /// The alpha of each of `sides` that a functional without multipliers has.
+    nearest: [[f64; 2]; 2],
 }
 
 /// The lines of a step.
@@ -167,7 +169,20 @@ impl Neuron {
         let same = d == (0.0, 0.0) && curves[0] == curves[1];
         let fold = !same && (x.0 == x.1 || y.0 == y.1);
         let [low, high] = if fold || same { [AffineBound::default(); 2] } else { difference(curves, ranges, planes) };
-        Self { sides: [sides(curves[0], x), sides(curves[1], y)], low, high, fold }
+        let sides = [sides(curves[0], x), sides(curves[1], y)];
+        let nearest = [0, 1].map(|k| nearest(curves[k], &sides[k], [x, y][k]));
+        Self { sides, low, high, fold, nearest }
+    }
+
+    /// The alpha of the nearest line of f1 (0) or f2 (1) on the side that a coefficient takes.
+    #[inline(always)]
+    pub(super) fn nearest(&self, which: usize, coefficient: f64) -> f64 {
+        self.nearest[which][usize::from(coefficient < 0.0)]
+    }
+
+    /// Whether a nearest line is not that of the strip.
+    pub(super) fn starts_elsewhere(&self) -> bool {
+        self.nearest != [[0.5; 2]; 2]
     }
 
     /// The line or plane below D, and the one above it.
@@ -227,9 +242,30 @@ fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
     made
 }
 
+/// For each side the alpha of that of its three lines which is nearest to a piecewise linear function in the middle of its range.
+/// Beside a knot it is one of those of the ends that leaves the smallest area, as for ReLU (DeepPoly); of curves, which the
+/// thinnest strip touches between the ends, it is the line of that.
+fn nearest(curve: &Curve, sides: &[Side; 2], (l, u): (f64, f64)) -> [f64; 2] {
+    if !curve.is_piecewise_linear() {
+        return [0.5; 2];
+    }
+    let middle = 0.5 * l + 0.5 * u;
+    [(0, 1.0), (1, -1.0)].map(|(which, upwards)| {
+        let at = |place: usize| upwards * (sides[which].slopes[place] * middle + sides[which].cuts[place]);
+        let (first, strip, last) = (at(0), at(1), at(2));
+        if first > strip && first >= last {
+            0.0
+        } else if last > strip {
+            1.0
+        } else {
+            0.5
+        }
+    })
+}
+
 /// What the lines add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients
 /// for the rounding bound; with `kept` set to the coefficients of X, Y and D behind the function, whose signs choose the
-/// lines, and (p, q, s) to those before it.
+/// lines, and (p, q, s) to those before it. Without slopes the lines are the nearest ones.
 #[inline(always)]
 pub(super) fn line_column<T: Real>(
     (p, q, s): TripleMut<'_, T>,
@@ -243,8 +279,11 @@ pub(super) fn line_column<T: Real>(
         let (x, y, z) = after_link((of_p, of_q, of_s), of_link, neuron);
         norm += x.abs() + y.abs() + 2.0 * of_s.abs() + 3.0 * of_link.abs() + of_p.abs() + of_q.abs();
         (kept_p[i], kept_q[i], kept_s[i]) = (T::of(x), T::of(y), T::of(z));
-        let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i].wide());
-        let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i].wide());
+        let line = |which: usize, coefficient: f64, given: &[T]| {
+            let alpha = given.get(i).map_or_else(|| neuron.nearest(which, coefficient), |alpha| alpha.wide());
+            neuron.sides[which][usize::from(coefficient < 0.0)].at(alpha)
+        };
+        let (of_x, of_y) = (line(0, x, alpha1), line(1, y, alpha2));
         let of_d = if z < 0.0 { &neuron.high } else { &neuron.low };
         // Summed up for a neuron first, so that a term passes at most m + 2 sums, fewer than the account of constants allows.
         let (cx, cy, cz) = (x * of_x.cut, y * of_y.cut, z * of_d.cut);
