@@ -215,8 +215,11 @@ def test_a_search_goes_on_where_it_stopped(cache: Cache) -> None:
         assert len(cache.entries("search")) == 1
         boxes += 40
     assert legs == -(-straight.boxes // 40)
-    same = ("verdict", "boxes", "splits", "certified_fraction", "stages", "vacuous", "initial_bound")
+    same = ("verdict", "boxes", "splits", "certified_fraction", "vacuous", "initial_bound")
     assert [getattr(result, name) for name in same] == [getattr(straight, name) for name in same]
+    # A saved box does not know which neurons are inactive on its parent, so a claim may be closed on its parts instead.
+    assert result.stages.keys() == straight.stages.keys()
+    assert all(abs(result.stages[stage] - straight.stages[stage]) <= 2 for stage in result.stages)
     assert not cache.entries("search")
     assert not cache.entries("lock")
     assert cache.run(what, options).cached
