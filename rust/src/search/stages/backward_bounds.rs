@@ -46,7 +46,7 @@ impl Stage for BackwardBounds {
 
 /// Where violations are bounded again with better bounds, the first time ends when so many of them in a row stay open: of
 /// two networks that agree because each of them is sure, ninety violations would be bounded in vain.
-const PATIENCE: usize = 3;
+pub const PATIENCE: usize = 3;
 
 /// Propagates the first box within bounds that were tightened, and bounds the violations that are open with what both
 /// found, until so many of them in a row stay open. `tightened` says what became of the bounds.
@@ -78,7 +78,7 @@ pub(super) fn propagate_again(
         return StageResult::Proved;
     }
     close_by_norms(workspace, node);
-    bound_violations(workspace, node, &bounds, patience, true);
+    bound_violations(workspace, node, &bounds, Effort { patience, signs: true });
     StageResult::of(node)
 }
 
@@ -95,20 +95,23 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
         && !record.on()
 }
 
+/// How far [`bound_violations`] goes.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// So many violations in a row may stay open.
+    pub patience: usize,
+    /// Whether signs are split.
+    pub signs: bool,
+}
+
 /// Closes what backward bounds from the outputs exclude, by themselves or, if signs are to be split, part by part
-/// ([`crate::bound::SignTreeBudget`]), until so many violations in a row stay open.
-pub fn bound_violations(
-    workspace: &mut Workspace<'_>,
-    node: &mut Node,
-    bounds: &IntermediateBounds,
-    patience: usize,
-    signs: bool,
-) {
+/// ([`crate::bound::SignTreeBudget`]).
+pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds, effort: Effort) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();
     // A record of a proof has no place for splits at signs.
-    let signs = signs && context.settings.sign_trees && !context.record.on();
+    let signs = effort.signs && context.settings.sign_trees && !context.record.on();
     let mut means = Means { trees: POLICY.sign_tree, near: POLICY.near };
     if context.pair.is_chain() {
         // Contraction of the whole box follows there, which has rounds of its own.
@@ -116,7 +119,7 @@ pub fn bound_violations(
     }
     let mut in_vain = 0;
     for o in node.open.clone().iter() {
-        if stop() || in_vain >= patience {
+        if stop() || in_vain >= effort.patience {
             break;
         }
         let Some(assumption) = context.violation(o) else { continue };
