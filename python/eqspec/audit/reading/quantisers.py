@@ -116,7 +116,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Operands, given: 
 
 @np.errstate(all="ignore")
 def quantised(program: Program, operands: Operands, given: Mapping[str, Any], inside: bool = False) -> Levels:
-    """QuantizeLinear of a value, or of constants; with the zero point `inside` of the rounding, which ties feel."""
+    """QuantizeLinear of a value, or of constants; the zero point `inside` of the rounding if one operator does all."""
     if any(given[name] for name in given.keys() - {"axis", "saturate"}):
         raise Refused("a QuantizeLinear with attributes that the auditor does not read")
     x = _first(operands)
@@ -133,7 +133,7 @@ def quantised(program: Program, operands: Operands, given: Mapping[str, Any], in
     tie = any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs)
     if tie or any(np.float32(a) != a and np.abs(a / s % 1.0 - 0.5) < NEAR * (1 + abs(a / s)) for a, s in pairs):
         raise Refused("a Clip to a number, or one like it, that runtimes, dividing by a scale, give another level")
-    if isinstance(x, Value) and _isolated(program, x, scale):
+    if isinstance(x, Value) and not inside and _isolated(program, x, scale):
         raise Refused("levels, signs or whole numbers times a weight that may lie between two levels")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
