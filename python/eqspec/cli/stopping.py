@@ -16,37 +16,24 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
-_AT_ONCE = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_AT_ONCE: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """Exit codes by signal. They repeat those of `exit`, whose import would delay the handlers."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Within this context SIGINT and SIGTERM end the process, with their exit codes.
-
-    Only the main thread can handle signals. A signal that was ignored when the process started stays ignored.
-    """
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number, code in _AT_ONCE.items():
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, lambda *_, code=code: os._exit(code))
-    try:
+    """Within this context SIGINT and SIGTERM end the process, with their exit codes."""
+    with _handled(lambda number, _: os._exit(_AT_ONCE[number])):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[set[int]]:
-    """Within this context SIGINT and the first SIGTERM raise KeyboardInterrupt. Gives the signals that have come.
-
-    Only the main thread can handle signals. A signal that was ignored when the process started stays ignored.
-    """
+    """Within this context SIGINT and the first SIGTERM raise KeyboardInterrupt. Gives the signals that have come."""
     heard: set[int] = set()
 
     def stop(number: int, _: object) -> None:
@@ -55,13 +42,23 @@ def stopped_by_signals() -> Iterator[set[int]]:
         if not again:
             raise KeyboardInterrupt
 
+    with _handled(stop):
+        yield heard
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Within this context both signals are handled so.
+
+    Only the main thread can handle signals. A signal that was ignored when the process started stays ignored.
+    """
     before = {}
     if threading.current_thread() is threading.main_thread():
         for number in _AT_ONCE:
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, stop)
+                before[number] = signal.signal(number, handler)
     try:
-        yield heard
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -14,7 +14,7 @@
 //! is lost in the steps below.
 
 use crate::curve::Curve;
-use crate::domain::difference_plane::Plane;
+use crate::domain::difference_plane::{Ends, Plane};
 use crate::domain::strip::Rise;
 
 /// A line or a plane below or above the difference, of_d d + of_y y + cut.
@@ -51,9 +51,6 @@ pub(super) fn difference(curves: [&Curve; 2], [x, y, d]: [Ends; 3], planes: bool
 
 /// What share of its reach a part in y is taken to lose below.
 const SHARE_OF_Y: f64 = 0.25;
-
-/// An interval.
-type Ends = (f64, f64);
 
 /// The lines below and above the difference, each a slope and an intercept.
 fn lines(curves: [&Curve; 2], x: Ends, y: Ends, d: Ends) -> (Ends, Ends) {

@@ -14,7 +14,7 @@ use crate::curve::Curve;
 use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
 
 /// An interval.
-type Ends = (f64, f64);
+pub type Ends = (f64, f64);
 
 /// D lies between of_d d + of_y y + low and of_d d + of_y y + high.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -28,7 +28,7 @@
 //! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
 //! saturated would have thousands of them otherwise.
 
-use super::difference_plane::Plane;
+use super::difference_plane::{Ends, Plane};
 use super::phase::{Bounds, Phase};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
 use crate::curve::{Curve, Near, Trend};
@@ -141,9 +141,6 @@ impl DifferenceTransformer {
         }
     }
 }
-
-/// An interval.
-type Ends = (f64, f64);
 
 /// The row of one neuron, and what goes into its error radius.
 fn difference_row(

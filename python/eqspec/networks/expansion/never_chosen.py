@@ -61,18 +61,18 @@ def _leave_out_nowhere(pieces: Pieces) -> None:
             node.op_type in _SIZES or all(not n or n in fixed or pieces.stored(n) is not None for n in node.input)
         ):
             fixed.update(node.output)
-        index = _nowhere_choice(pieces, node, makers)
-        if index is None or not (node.input[0] in fixed or pieces.stored(node.input[0]) is not None):
+        choice = _nowhere_choice(pieces, node, makers)
+        if choice is None or not (node.input[0] in fixed or pieces.stored(node.input[0]) is not None):
             pieces.nodes.append(node)
         else:
-            _only_the_other(pieces, node, index, makers)
+            _only_the_other(pieces, node, choice, makers)
 
 
-def _nowhere_choice(pieces: Pieces, node: NodeProto, makers: dict[str, NodeProto]) -> int | None:
-    """Which input of a Where is NaN everywhere."""
+def _nowhere_choice(pieces: Pieces, node: NodeProto, makers: dict[str, NodeProto]) -> tuple[int, TensorProto] | None:
+    """Which input of a Where is NaN everywhere, and the stored NaN."""
     if node.op_type != "Where" or node.domain not in _STANDARD or len(node.input) != 3 or len(node.output) != 1:
         return None
-    found = [index for index in (1, 2) if _source(pieces, node.input[index], makers) is not None]
+    found = [(i, nowhere) for i in (1, 2) if (nowhere := _source(pieces, node.input[i], makers)) is not None]
     return found[0] if len(found) == 1 else None
 
 
@@ -86,27 +86,23 @@ def _source(pieces: Pieces, name: str, makers: dict[str, NodeProto]) -> TensorPr
     return tensor if np.isnan(numpy_helper.to_array(tensor)).all() else None
 
 
-def _only_the_other(pieces: Pieces, node: NodeProto, index: int, makers: dict[str, NodeProto]) -> None:
+def _only_the_other(
+    pieces: Pieces, node: NodeProto, choice: tuple[int, TensorProto], makers: dict[str, NodeProto]
+) -> None:
     """If(the other one is chosen everywhere) then Where with 0 in the place of NaN, else NaN."""
+    index, nowhere = choice
     condition = node.input[0] if index == 2 else pieces.add(node, "Not", [node.input[0]])
     whole = pieces.add(node, "Cast", [condition], to=TensorProto.INT32)
     every = pieces.add(node, "Cast", [pieces.add(node, "ReduceMin", [whole], keepdims=0)], to=TensorProto.BOOL)
-    nowhere = _source(pieces, node.input[index], makers)
-    assert nowhere is not None
     inputs = list(node.input)
     inputs[index] = _zeros(pieces, node, node.input[index], makers)
     branches = {}
-    for branch, made in (("then_branch", helper.make_node("Where", inputs, [""])), ("else_branch", _constant(nowhere))):
+    chosen, none = helper.make_node("Where", inputs, [""]), helper.make_node("Constant", [], [""], value=nowhere)
+    for branch, made in (("then_branch", chosen), ("else_branch", none)):
         made.name, made.output[0] = node.name or node.output[0], pieces.name(node.output[0])
         end = helper.make_tensor_value_info(made.output[0], nowhere.data_type, None)
         branches[branch] = helper.make_graph([made], branch, [], [end])
     pieces.add(node, "If", [every], node.output[0], **branches)
-
-
-def _constant(tensor: TensorProto) -> NodeProto:
-    made = helper.make_node("Constant", [], [""])
-    made.attribute.append(helper.make_attribute("value", tensor))
-    return made
 
 
 def _zeros(pieces: Pieces, node: NodeProto, name: str, makers: dict[str, NodeProto]) -> str:

@@ -24,12 +24,9 @@ from eqspec.networks.operators.operator_call import OperatorCall, Value
 _HOLDING = {"Clip", "Concat", "Max", "Min", "Pad", "Where"}
 """Operators that give constants among their inputs where something else does not come through."""
 
-_KEEPING = {
-    "AveragePool", "Cast", "Compress", "DepthToSpace", "Dropout", "Elu", "Expand", "Flatten", "Gather",
-    "GatherElements", "GatherND", "GlobalAveragePool", "GlobalMaxPool", "Identity", "LeakyRelu", "MaxPool", "PRelu",
-    "ReduceMax", "ReduceMean", "ReduceMin", "Relu", "Reshape", "Resize", "ReverseSequence", "ScatterElements",
-    "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze",
-    "Upsample",
+_KEEPING = isolated_values.MOVING | {
+    "AveragePool", "Elu", "GlobalAveragePool", "GlobalMaxPool", "LeakyRelu", "MaxPool", "PRelu", "ReduceMax",
+    "ReduceMean", "ReduceMin", "Relu", "Resize", "TopK", "Upsample",
 }  # fmt: skip
 """Operators that give entries as they are, at least some of them, or as their means."""
 

@@ -28,7 +28,7 @@ from eqspec.networks.affine import Affine, Part
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Quantised
-from eqspec.networks.matrices import NONE, Dense, Selection, Tiled
+from eqspec.networks.matrices import NONE, Dense, Selection
 from eqspec.networks.onnx_tensor import UnreadableError
 
 _MOST_KEPT = 512
@@ -40,13 +40,16 @@ _MOST_VALUES = 1 << 20
 _MOST_PARTS = 32
 """Ties are looked for where the spacing of the numbers is a multiple of one of so many parts of a scale."""
 
+_MOST_ADDED = 2
+"""Numbers of which a row is made: of one, or of the two that a Round consists of."""
+
 _SHARE, _OPERATIONS = 2.0**-24, 8
 """How far, relative to its size, one operation of a runtime may be off, and how many there may be."""
 
 _BENDING = {"Clip", "GlobalMaxPool", "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu", "TopK", "Where"}
 """Operators that give some of the numbers that they are given, or constants, by functions of their own."""
 
-_KEEPING = {
+MOVING = {
     "Cast", "Compress", "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GatherElements",
     "GatherND", "Identity", "Pad", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice",
     "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
@@ -114,7 +117,7 @@ def remember(operator: str, values: Sequence[Affine], constants: Sequence[Enclos
     if kept and operator in _COMPUTING and len(values) == len(constants) == 1:
         numbers = [Fraction(number) for number in np.unique(constants[0].value).tolist() if number and isfinite(number)]
         kept = {_COMPUTING[operator](one, number) for one in kept for number in numbers}
-    elif operator not in _BENDING and operator not in _KEEPING:
+    elif operator not in _BENDING and operator not in MOVING:
         return
     result._isolated.update(kept if len(kept) <= _MOST_KEPT else ())
 
@@ -168,8 +171,7 @@ def _progression(curve: Curve) -> Progression | None:
 
 def _entries(part: Part, size: int) -> tuple[tuple[Array, Array, Array], Array]:
     """Rows, units and weights of what is not 0, and the rows with more than two of these, which are left out."""
-    most = 2
-    matrix = part.matrix
+    matrix, beyond = part.matrix, np.arange(0)
     if isinstance(matrix, Selection):
         index, weight = matrix.index.reshape(1, -1, 1), matrix.scale.value.reshape(1, -1, 1)
         entry = np.arange(size)[None]
@@ -179,18 +181,15 @@ def _entries(part: Part, size: int) -> tuple[tuple[Array, Array, Array], Array]:
     else:
         # Kernels with too many weights are left out before anything of their rows is formed.
         weight = matrix.weight.value.reshape(-1, 1, matrix.weight.shape[2])
-        index = matrix.index.repeat(matrix.weight.shape[1], axis=0)
         entry = (np.arange(size) if matrix.order is None else np.argsort(matrix.order)).reshape(len(weight), -1)
-    counts = np.count_nonzero(weight, axis=2).max(axis=1) if isinstance(matrix, Tiled) else np.zeros(len(weight))
-    few = counts <= most
-    index, weight, left, beyond = (
-        index[few] if len(index) == len(few) else index, weight[few], entry[few], entry[~few].reshape(-1)
-    )  # fmt: skip
+        few = np.count_nonzero(weight, axis=2)[:, 0] <= _MOST_ADDED
+        beyond = entry[~few].reshape(-1)
+        index, weight, entry = matrix.index.repeat(matrix.weight.shape[1], axis=0)[few], weight[few], entry[few]
     used = (index != NONE) & (weight != 0.0)
-    many = np.count_nonzero(used, axis=2) > most
+    many = np.count_nonzero(used, axis=2) > _MOST_ADDED
     used &= ~many[..., None]
-    made = tuple(np.broadcast_to(a, used.shape)[used] for a in (left[..., None], index, weight))
-    return (made[0], made[1], made[2]), np.concatenate([beyond, left[many]])
+    rows, units, weights = (np.broadcast_to(a, used.shape)[used] for a in (entry[..., None], index, weight))
+    return (rows, units, weights), np.concatenate([beyond, entry[many]])
 
 
 def _in_doubt(numbers: Progression, scale: float, low: float, high: float) -> float | None:
