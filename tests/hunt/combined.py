@@ -40,6 +40,8 @@ from oracle.pairs import Random
 
 _BESIDE = 3
 """Specs that differ in one thing, which are asked with the results of a case at hand."""
+_FEW = 6
+"""Boxes of a search that is stopped."""
 _EMPTY = {"E133", "E147"}
 """Findings that call a region empty."""
 
@@ -50,7 +52,9 @@ def judge(
     """What eqspec says of a case, and what is wrong with it. With a cache, other specs are asked beside it."""
     case = case_of(seed)
     rng = np.random.default_rng([seed, 32])
+    first = [] if cache is None else _asked(case, folder, rng, None, cache, _FEW)[2]  # the next one goes on with it
     said, results, wrong = _asked(case, folder, rng, certifier, cache)
+    wrong += first
     if certifier is not None:
         wrong += bound_wrongly(case, results, folder, rng, partial(_of_answer, rng))[1]
     if cache is not None and results:
@@ -63,7 +67,7 @@ def judge(
 
 
 def _asked(
-    case: Case, folder: Path, rng: Random, certifier: Certifier | None, cache: ResultCache | None
+    case: Case, folder: Path, rng: Random, certifier: Certifier | None, cache: ResultCache | None, boxes: int = 300
 ) -> tuple[str, Sequence[Result], list[str]]:
     """What eqspec says of a spec in words, its results, and what is wrong with them."""
     write_files(case, folder)
@@ -71,7 +75,7 @@ def _asked(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             spec = eqspec.loads(case.spec(), directory=folder)
-            options = Options(timeout=5.0, threads=1, boxes=300, certifier=certifier)
+            options = Options(timeout=5.0, threads=1, boxes=boxes, certifier=certifier)
             results = spec.run(spec.select(), options, cache=cache, progress=False).results
     except SpecError as error:
         codes = sorted({d.code for d in error.diagnostics if d.severity == "error"})
@@ -183,7 +187,7 @@ def main() -> int:
     given = parser.parse_args()
     seen: Counter[str] = Counter()
     with TemporaryDirectory(prefix="hunt-combined-") as name, Certifier(Path(name)) as certifier:
-        kept = open_cache(Path(name) / "kept") if given.cached else None
+        kept = open_cache(Path(name) / "kept", resume=True) if given.cached else None
         for number in range(given.cases):
             seed = given.seed * 10**9 + number
             try:

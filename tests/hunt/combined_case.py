@@ -57,6 +57,8 @@ class Claim:
                 return "g equals f"
             case "top1":
                 return "g keeps top1 of f"
+            case "wraps" | "saturates":
+                return f"g never {self.kind}"
         return f"g keeps top1 of f when {self.kind} >= {bound}"
 
     def truth(self, f: Values, g: Values, bound: Fraction) -> Truth:
@@ -177,10 +179,20 @@ class Case:
         """What the claim says of a raw point."""
         with mpmath.workdps(DIGITS):
             try:
+                if self.claim.kind in ("wraps", "saturates"):
+                    return Truth(True, self._out_of_type(x))
                 first, second = (values(net, self.space, x, self.outputs) for net in (self.f, self.g))
                 return self.claim.truth(first, second, bound)
             except TieError:
                 return UNSURE
+
+    def _out_of_type(self, x: Numbers) -> bool | None:
+        """Whether a number of the candidate wraps or saturates; of a type that does the other one, none does."""
+        held = self.g.type
+        assert held is not None
+        if held.saturates != (self.claim.kind == "saturates"):
+            return False
+        return self.g.leaves_types(x, self.space.normalised(x))
 
 
 def _claim(rng: Random, outputs: int, *, variable: bool) -> Claim:
@@ -210,6 +222,8 @@ def case_of(seed: int) -> Case:
     formal, variable = bool(rng.random() < 0.35), bool(rng.random() < 0.3)
     claim = _claim(rng, outputs, variable=variable and not formal)
     g = _partner(rng, f)
+    if g.type is not None and not (formal or variable) and rng.random() < 0.4:
+        claim = replace(claim, kind=str(rng.choice(["wraps", "wraps", "saturates"])))
     f, g = _said(rng, f, claim), _said(rng, g, claim)
     region = random_region(rng, space, formal=formal)
     sweep: tuple[Fraction, ...] = ()

@@ -58,6 +58,11 @@ class Fixed:
     rounds: bool = False
     saturates: bool = False
 
+    def leaves(self, x: Fraction) -> bool:
+        """Whether the type holds another number than the rounded one."""
+        wide = Fixed(self.width + 64, self.whole + 64, self.rounds)
+        return wide.assign(x) != self.assign(x)
+
     def assign(self, x: Fraction) -> Fraction:
         """The number that the type holds of it."""
         unit = Fraction(1 << max(self.whole - self.width, 0), 1 << max(self.width - self.whole, 0))
@@ -115,14 +120,39 @@ class Net:
         scores = _affine(self.layers[1], hidden)
         return scores if self.ends is None else tuple(map(self.ends[1].nearest, scores))
 
-    def _fixed(self, x: Numbers, held: Fixed) -> Numbers:
+    def leaves_types(self, raw: Numbers, normalised: Numbers) -> bool | None:
+        """Whether a number that is stored leaves its type; None where only a weight or a product does."""
+        assert self.type is not None
+        stored: list[Fraction] = []
+        parts: list[Fraction] = []
+        self._fixed(raw if self.raw else normalised, self.type, stored, parts)
+        if any(map(self.type.leaves, stored)):
+            return True
+        return None if any(map(self.type.leaves, parts)) else False
+
+    def _fixed(
+        self,
+        x: Numbers,
+        held: Fixed,
+        stored: list[Fraction] | None = None,
+        parts: list[Fraction] | None = None,
+    ) -> Numbers:
+        """The outputs; `stored` gets the inputs and sums before they are assigned, `parts` weights and products."""
+        stored, parts = [] if stored is None else stored, [] if parts is None else parts
+        stored += x
+        wide = Fixed(held.width + 64, held.whole + 64, held.rounds)
         values = tuple(map(held.assign, x))
         for number, (weights, bias) in enumerate(self.layers):
             sums = []
             for row, b in zip(weights, bias, strict=True):
-                total = held.assign(held.weight(b))
+                total = whole = held.assign(held.weight(b))
                 for w, v in zip(row, values, strict=True):
-                    total += held.assign(held.weight(w) * v)
+                    product = held.weight(w) * v
+                    total += held.assign(product)
+                    whole += wide.assign(product)
+                    parts += [w, product]
+                parts.append(b)
+                stored.append(whole)
                 sums.append(held.assign(total))
             values = tuple(max(s, Fraction(0)) for s in sums) if number == 0 else tuple(sums)
         return values

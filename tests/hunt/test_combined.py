@@ -36,12 +36,12 @@ def test_no_spec_is_answered_wrongly(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + 160))
 def test_no_certificate_or_kept_result_answers_another_spec(seed: int, tmp_path: Path) -> None:
     with Certifier(tmp_path, AuditorHere()) as certifier:
-        assert combined.judge(seed, tmp_path, certifier, open_cache(tmp_path / "kept"))[1] == []
+        assert combined.judge(seed, tmp_path, certifier, open_cache(tmp_path / "kept", resume=True))[1] == []
 
 
 def test_cases_are_of_all_kinds() -> None:
     seen = Counter[str]()
-    for case in map(case_of, range(400)):
+    for case in map(case_of, range(1200)):
         nets = (case.f, case.g)
         seen.update(term.kind for term in case.region.terms)
         seen.update([case.claim.kind, case.arithmetic, case.space.normaliser])
@@ -60,7 +60,20 @@ def test_cases_are_of_all_kinds() -> None:
         ):
             seen[name] += there
     wanted = (
-        *("box", "ball", "grid", "where", "distance", "linear", "equal", "top1", "confidence", "margin", "float32"),
+        *(
+            "box",
+            "ball",
+            "grid",
+            "where",
+            "distance",
+            "linear",
+            "equal",
+            "top1",
+            "confidence",
+            "margin",
+            "wraps",
+            "float32",
+        ),
         *("none", "zscore", "minmax", "plain", "beside", "hidden", "softmax", "sigmoid", "levels", "int8", "int64"),
         *("raw", "several inputs", "rounded", "dequantised", "fixed point", "find", "sweep", "formal", "probabilities"),
     )
@@ -70,7 +83,7 @@ def test_cases_are_of_all_kinds() -> None:
 def _found(seeds: Sequence[int], folder: Path, *, certify: bool = False, cached: bool = False) -> bool:
     """Whether the hunt finds anything wrong."""
     with Certifier(folder, AuditorHere()) as certifier:
-        kept = open_cache(folder / "kept") if cached else None
+        kept = open_cache(folder / "kept", resume=True) if cached else None
         return any(combined.judge(seed, folder, certifier if certify else None, kept)[1] for seed in seeds)
 
 
