@@ -225,6 +225,7 @@ def case_of(seed: int) -> Case:
     if g.type is not None and not (formal or variable) and rng.random() < 0.4:
         claim = replace(claim, kind=str(rng.choice(["wraps", "wraps", "saturates"])))
     f, g = _said(rng, f, claim), _said(rng, g, claim)
+    g = g if g.type is None else replace(f, type=g.type)  # it gives what the other one gives
     region = random_region(rng, space, formal=formal)
     sweep: tuple[Fraction, ...] = ()
     find = None
@@ -247,17 +248,11 @@ def case_of(seed: int) -> Case:
 
 def _partner(rng: Random, f: Net) -> Net:
     """The same layers in another form, moved a little; or a type of the network itself."""
-    if (
-        len(f.tensors) == 1
-        and set(f.kinds) == {"float"}
-        and f.middle is None
-        and f.ends is None
-        and f.ending == "plain"
-        and rng.random() < 0.5
-    ):
+    chained = f == Net(f.layers, f.tensors, ("float",), f.raw, ending=f.ending) and f.ending != "hidden"
+    if chained and rng.random() < 0.5:
         whole = int(rng.integers(2, 7))
         held = Fixed(whole + int(rng.integers(0, 7)), whole, bool(rng.random() < 0.3), bool(rng.random() < 0.2))
-        return Net(f.layers, f.tensors, f.kinds, f.raw, type=held)
+        return replace(f, type=held)
     near = f if rng.random() < 0.3 else moved(rng, f)
     return near if rng.random() < 0.4 else with_form(rng, near)
 
