@@ -136,7 +136,9 @@ def _of_answer(rng: Random, case: Case, answer: Answer, value: Fraction | None) 
     listed, every = case.region.points(given if case.region.formal else Fraction(1)).listed(rng)
     truths = [case.truth(x, bound) for x in listed]
     if answer.verdict == "equivalent":
-        return [f"audited, and broken at {x}" for x, t in zip(listed, truths, strict=True) if t.broken][:1]
+        wrong = [f"audited, and broken at {x}" for x, t in zip(listed, truths, strict=True) if t.broken][:1]
+        met = [x for x, t in zip(listed, truths, strict=True) if t.met]
+        return [*wrong, *(f"audited as vacuous, and met at {x}" for x in met[:1] if answer.vacuous)]
     if every and case.arithmetic == "real" and all(t.broken is False for t in truths):
         return ["audited as different, and no point breaks it"]
     return []

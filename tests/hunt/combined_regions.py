@@ -261,7 +261,7 @@ def random_region(rng: Random, space: Space, *, formal: bool) -> Region:
         terms.append(ball(rng, space, formal=formal))
     if rng.random() < 0.6:
         terms.append(grid(rng, space))
-    if rng.random() < 0.2:
+    if rng.random() < 0.35:
         terms.append(where(rng, space))
     return Region(space, tuple(terms), bool(rng.random() < 0.4), formal)
 

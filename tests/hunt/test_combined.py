@@ -10,13 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from eqspec.api.cache_choice import open_cache
 from eqspec.certificates import Certifier, task_binding
 from eqspec.compile import boxes, network_pairs
 from eqspec.networks import Network, compose_affine
-from eqspec.run import runner
+from eqspec.run import by_cells, runner
 from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.task import Task
 from hunt import combined
@@ -117,3 +118,13 @@ def test_results_that_are_kept_without_their_region_are_found(tmp_path: Path, mo
 
     monkeypatch.setattr(runner, "key_of", key)
     assert _found(range(FIRST, FIRST + 60), tmp_path, cached=True)
+
+
+def test_constraints_that_are_asked_at_one_point_of_a_cell_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were: a guard that other points of the cell meet was called met nowhere."""
+    seeds = [FIRST + 4465]
+    assert not _found(seeds, tmp_path)
+    monkeypatch.setattr(by_cells, "_single", lambda _, cells: np.ones(len(cells.numbers), bool))
+    assert _found(seeds, tmp_path)
