@@ -8,7 +8,7 @@ is rational, so that every point of the region that is tried has its truth; wher
 What must never be: a proof that one of the points breaks; a counterexample outside of the region or that breaks
 nothing, or of a claim that holds at all points of a grid; `vacuous` where a point meets the guard; a bracket of a
 search that a point contradicts; a region called empty in which there is a point; a certificate that answers another
-spec wrongly.
+spec wrongly. With `--calls` questions are asked from Python.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.result import Result
 from hunt.combined_audit import bound_wrongly, others
+from hunt.combined_calls import call_of, called
 from hunt.combined_case import Case, case_of, write_files
 from hunt.combined_networks import Numbers
 from hunt.combined_regions import Points
@@ -83,6 +84,21 @@ def _asked(
         return "refused " + ", ".join(codes), (), wrong
     wrong = [complaint for result in results for complaint in _complaints(case, result, rng)]
     return " ".join(sorted({_shown(r) for r in results})), results, wrong
+
+
+def judge_call(seed: int, folder: Path) -> tuple[str, list[str]]:
+    """The same of a case that is asked in one call from Python."""
+    case = call_of(seed)
+    if case is None:
+        return "not asked", []
+    try:
+        result = called(case, folder)
+    except EqspecError as error:
+        return f"refused by {type(error).__name__}", []
+    bound = case.claim.bound
+    assert bound is not None
+    points = case.region.points(Fraction(1))
+    return _shown(result), _of_verdict(case, points, bound, result, np.random.default_rng([seed, 32]))
 
 
 def _shown(result: Result) -> str:
@@ -172,6 +188,9 @@ def _of_search(case: Case, result: Result, rng: Random) -> list[str]:
             wrong.append("refuted without a witness")
         else:
             wrong += _of_witness(case, points, bound, found.witness.raw)
+    if found.proved is not None and result.vacuous:
+        points, bound = at(found.proved)
+        wrong += [f"vacuous, and met at {x}" for x in points.listed(rng)[0] if case.truth(x, bound).met][:1]
     if found.proved is not None and found.refuted is not None:
         order = found.proved - found.refuted
         if (order <= 0) == (found.direction == "smallest"):
@@ -186,6 +205,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--certify", action="store_true", help="write a certificate of every verdict, which is audited")
     parser.add_argument("--cached", action="store_true", help="keep results, and ask specs that are nearly the same")
+    parser.add_argument("--calls", action="store_true", help="ask cases that one call of eqspec.verify says, instead")
     given = parser.parse_args()
     seen: Counter[str] = Counter()
     with TemporaryDirectory(prefix="hunt-combined-") as name, Certifier(Path(name)) as certifier:
@@ -193,14 +213,18 @@ def main() -> int:
         for number in range(given.cases):
             seed = given.seed * 10**9 + number
             try:
-                what, wrong = judge(seed, Path(name), certifier if given.certify else None, kept)
+                if given.calls:
+                    what, wrong = judge_call(seed, Path(name))
+                else:
+                    what, wrong = judge(seed, Path(name), certifier if given.certify else None, kept)
             except Exception as error:  # nothing that a user could have done wrong
                 kind = "refused" if isinstance(error, EqspecError) else "raised"
                 what, wrong = kind, [f"{type(error).__name__}: {error}"]
             seen[what] += 1
             for complaint in wrong:
                 seen["unsaid" if complaint[0] == "?" else "wrong"] += 1
-                print(f"seed {seed}: {complaint}\n{case_of(seed).spec()}", flush=True)
+                case = call_of(seed) if given.calls else case_of(seed)
+                print(f"seed {seed}: {complaint}\n{case and case.spec()}", flush=True)
     for trait, times in sorted(seen.items()):
         print(f"{times:9d}  {trait}")
     return 1 if seen["wrong"] else 0

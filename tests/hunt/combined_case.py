@@ -195,7 +195,7 @@ class Case:
         return self.g.leaves_types(x, self.space.normalised(x))
 
 
-def _claim(rng: Random, outputs: int, *, variable: bool) -> Claim:
+def claim_of(rng: Random, outputs: int, *, variable: bool) -> Claim:
     kinds = ["distance", "distance", "linear", "equal"]
     kinds += ["top1", "top1", "confidence", "margin"] if outputs > 1 else []
     kind = str(rng.choice(kinds))
@@ -220,11 +220,11 @@ def case_of(seed: int) -> Case:
     space = random_space(rng, inputs)
     f = random_net(rng, inputs, outputs)
     formal, variable = bool(rng.random() < 0.35), bool(rng.random() < 0.3)
-    claim = _claim(rng, outputs, variable=variable and not formal)
-    g = _partner(rng, f)
+    claim = claim_of(rng, outputs, variable=variable and not formal)
+    g = partner(rng, f)
     if g.type is not None and not (formal or variable) and rng.random() < 0.4:
         claim = replace(claim, kind=str(rng.choice(["wraps", "wraps", "saturates"])))
-    f, g = _said(rng, f, claim), _said(rng, g, claim)
+    f, g = said(rng, f, claim), said(rng, g, claim)
     g = g if g.type is None else replace(f, type=g.type)  # it gives what the other one gives
     region = random_region(rng, space, formal=formal)
     sweep: tuple[Fraction, ...] = ()
@@ -246,7 +246,7 @@ def case_of(seed: int) -> Case:
     return Case(space, outputs, f, g, region, claim, tuple(dict.fromkeys(sweep)), find, arithmetic)
 
 
-def _partner(rng: Random, f: Net) -> Net:
+def partner(rng: Random, f: Net) -> Net:
     """The same layers in another form, moved a little; or a type of the network itself."""
     chained = f == Net(f.layers, f.tensors, ("float",), f.raw, ending=f.ending) and f.ending != "hidden"
     if chained and rng.random() < 0.5:
@@ -257,7 +257,7 @@ def _partner(rng: Random, f: Net) -> Net:
     return near if rng.random() < 0.4 else with_form(rng, near)
 
 
-def _said(rng: Random, net: Net, claim: Claim) -> Net:
+def said(rng: Random, net: Net, claim: Claim) -> Net:
     """With what it gives, where it has to be said, or now and then."""
     if net.ending != "softmax" or (claim.kind in ("top1", "confidence") and rng.random() < 0.6):
         return net

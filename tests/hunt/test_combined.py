@@ -40,6 +40,12 @@ def test_no_certificate_or_kept_result_answers_another_spec(seed: int, tmp_path:
         assert combined.judge(seed, tmp_path, certifier, open_cache(tmp_path / "kept", resume=True))[1] == []
 
 
+@pytest.mark.part(40)
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 400))
+def test_no_call_is_answered_wrongly(seed: int, tmp_path: Path) -> None:
+    assert combined.judge_call(seed, tmp_path)[1] == []
+
+
 def test_cases_are_of_all_kinds() -> None:
     seen = Counter[str]()
     for case in map(case_of, range(1200)):
