@@ -14,7 +14,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact import IntegerStep
 from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.names import Name, define, elementwise, of_floats, of_rows
-from eqspec.networks.network import Network
+from eqspec.networks.network import LargestIntermediate, Network
 from eqspec.networks.program import INPUTS, NONE, Step, Term, Tile, renumbered
 
 
@@ -35,6 +35,7 @@ def compose_affine(network: Network, scale: Sequence[Fraction], shift: Sequence[
     if all(s == 1 for s in scale) and not any(shift):
         return network
     reading = [term.tile for step in network.steps for term in step.terms if term.source == INPUTS]
+    largest = network.largest_intermediates
     try:
         if all(_per_tap(tile, scale) is not None for tile in reading):
             named = network.arithmetic != "float32"
@@ -44,12 +45,14 @@ def compose_affine(network: Network, scale: Sequence[Fraction], shift: Sequence[
             place = {number: number + 1 for number in range(INPUTS, len(network.steps))}
             steps = [_in_front(scale, shift), *(renumbered(step, place) for step in network.steps)]
             casts = tuple(replace(cast, step=place[cast.step]) for cast in network.casts)
+            if largest:  # the new step is the normalisation, of which no runtime computes anything
+                largest = (LargestIntermediate(np.zeros(len(scale)), 0.0), *largest)
     except OverflowError as error:
         fix = "check the normalisation: its numbers are too large for these weights"
         raise NetworkError(
             network.source, "the first layer leaves the range of float64 when the normalisation is folded in", fix=fix
         ) from error
-    return replace(network, steps=tuple(steps), casts=casts)
+    return replace(network, steps=tuple(steps), casts=casts, largest_intermediates=largest)
 
 
 def _per_tap(tile: Tile, scale: Sequence[Fraction]) -> list[Fraction] | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.cells import Values
+from eqspec.networks.cells import Cells, Values
 from eqspec.networks.cells.certain_values import Watch
 from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import UndefinedError
@@ -91,20 +91,29 @@ def _likely_met(task: Task, values: Values, unsure: NDArray[np.bool_]) -> bool:
 
 
 def _outside(task: Task, run: Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which of some cells are single points that miss a constraint of the region by more than is rounded here."""
+    """Which of some cells miss a constraint of the region at all of their points, by more than is rounded here.
+
+    Where the cells of an input are no single points, it may be any number of the region.
+    """
     found = np.zeros(chosen.shape[1], bool)
-    grids = task.lattices or (None,) * len(task.lower_exact)
-    ends = zip(grids, task.lower_exact, task.upper_exact, strict=True)
-    if not task.constraints or any(grid is None and low < high for grid, low, high in ends):
+    if not task.constraints:
         return found
-    points = run.inputs(chosen)
+    points, single = run.inputs(chosen), _single(task, run.cells)
+    farthest = np.maximum(np.abs(task.lower), np.abs(task.upper))
     for constraint in task.constraints:
         whole, bound = constraint.whole
         unit = max(map(abs, (*whole, bound)), default=0) or 1
         row, limit = np.array([float(Fraction(a, unit)) for a in whole]), float(Fraction(bound, unit))
-        size = np.abs(row) @ np.abs(points) + abs(limit)
-        found |= row @ points - limit > 1e-9 * size
+        least = np.where(single, row, 0.0) @ points + np.minimum(row * task.lower, row * task.upper)[~single].sum()
+        found |= least - limit > 1e-9 * (np.abs(row) @ farthest + abs(limit))
     return found
+
+
+def _single(task: Task, cells: Cells) -> NDArray[np.bool_]:
+    """The inputs each of whose cells is one number; several points of a lattice may lie in one."""
+    grids = task.lattices or (None,) * len(task.lower_exact)
+    inputs = zip(grids, task.lower_exact, task.upper_exact, map(len, cells.numbers), strict=True)
+    return np.array([a == b or (grid is not None and grid.points(a, b) == count) for grid, a, b, count in inputs])
 
 
 def _asks_nothing(task: Task, cells: CellRuns, check: Callable[[], None]) -> bool:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import InputError, NetworkError
-from eqspec.networks import AffineLayer, Network, compose_affine, negate_outputs
+from eqspec.networks import (
+    AffineLayer,
+    Network,
+    compose_affine,
+    in_float32,
+    negate_outputs,
+    overflow,
+    read_network,
+)
 from eqspec.networks.program import Step, Term
 from programs import convolution, point, program
 
@@ -104,3 +115,23 @@ def test_pixels_of_different_scales_are_scaled_in_front() -> None:
     at = point(random, 16)
     expected = net.evaluate_exact([(1 + n) * x for n, x in enumerate(at)])
     assert by_pixel.evaluate_exact(at) == expected
+
+
+def test_in_float32_too_pixels_are_scaled_in_front(tmp_path: Path) -> None:
+    """Bounds of what a file computes are those of its own layers, one step further behind the normalisation."""
+    kernel = numpy_helper.from_array(np.ones((1, 1, 2, 2), np.float32), "w")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["z"])]
+    nodes += [helper.make_node("Flatten", ["z"], ["scores"])]
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 3, 3])
+    result = helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 4])
+    graph = helper.make_graph(nodes, "conv", [given], [result], [kernel])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "conv.onnx")
+    plain = in_float32(read_network(tmp_path / "conv.onnx"))
+    size = np.arange(1.0, 10.0)
+    moved = compose_affine(plain, [Fraction(int(s)) for s in size], [Fraction(0)] * 9)
+    assert len(moved.steps) == len(plain.steps) + 1
+    for largest in (1.0, 1e37, 2e37, 1e38):
+        raw = largest * size
+        without = overflow(plain, raw, raw)
+        assert (overflow(moved, np.full(9, largest), raw) is None) == (without is None)
+    assert without is not None

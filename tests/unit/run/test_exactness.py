@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import exp
+from math import exp, floor
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,29 @@ def test_a_guard_that_is_met_outside_of_the_constraints_alone_says_nothing() -> 
         ends, apart = ([-3, -3], [3, 3]), ([[1, -1], [-1, 1]], [2, 2])
         result = eqspec.verify(f, g, *ends, Margin(least), constraints=apart, grid=1, timeout=20)
         assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous), least
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_guard_is_not_met_only_where_no_point_of_a_cell_meets_it(seed: int) -> None:
+    """Several points of a grid lie in one cell, and constraints cut through cells: all of them are looked at."""
+    random = np.random.default_rng(seed)
+    rounds = Quantiser(1.0, -8, 8, Rounding.FLOOR)
+    weights = random.integers(-2, 3, (2, 2)) * [1, random.integers(2)]  # the second input may not be read
+    first = Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, Curves.all(rounds.curve))
+    last = Step((Term(0, Tile.dense(weights.astype(float))),), np.zeros(2), None, "identity")
+    f, g = (Network((first, last), 2, "m", name) for name in "fg")
+    row, bound = [int(n) for n in random.integers(-3, 4, 2)], Fraction(int(random.integers(-8, 3)), 2)
+    points = [(Fraction(a, 4), Fraction(b, 4)) for a in range(-8, 9) for b in range(-8, 9)]
+    leads = [
+        abs(sum(int(w[0] - w[1]) * floor(x) for w, x in zip(weights.T, point, strict=True)))
+        for point in points
+        if row[0] * point[0] + row[1] * point[1] <= bound
+    ]
+    least = max(leads, default=0) + int(random.integers(2))
+    ends, cut = ([-2, -2], [2, 2]), ([row], [float(bound)])
+    result = eqspec.verify(f, g, *ends, Margin(least), constraints=cut, grid=Fraction(1, 4), timeout=20)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert not result.vacuous or not any(lead >= least for lead in leads)
 
 
 def identical_pair() -> list[Network]:
