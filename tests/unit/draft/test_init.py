@@ -103,6 +103,17 @@ def test_the_size_was_proved_and_the_next_was_not(tmp_path: Path, capsys: pytest
     assert main(["check", str(spec)]) == 1
 
 
+def test_commands_can_be_copied_whatever_the_spec_is_called(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("full", "small"):
+        write_onnx(tmp_path / f"{name}.onnx", [[1.0]], [0.0], ("batch", 1))
+    spec = tmp_path / "a first one.eqspec"
+    assert (
+        main(["init", str(tmp_path / "full.onnx"), str(tmp_path / "small.onnx"), "--probe", "0", "-o", str(spec)]) == 0
+    )
+    assert f"eqspec check '{spec}'" in capsys.readouterr().err
+    assert "eqspec explain 'a first one.eqspec' " in spec.read_text()
+
+
 @pytest.mark.parametrize("standardised", [True, False])
 def test_labels_tell_what_the_networks_take(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], standardised: bool

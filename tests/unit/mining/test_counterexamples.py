@@ -131,9 +131,7 @@ def test_the_nearest_row_of_a_table_is_told(tmp_path: Path) -> None:
     assert found.table.tolist() == ["t.csv"] * 10 + [""] * 10
     assert np.isnan(found.distance[10:]).all()
     said = [line for _, line in lines(found) if "nearest" in line]
-    assert said == [
-        f"the nearest row of t.csv is {np.median(apart.min(axis=1)):.3g} away in the median, after normalisation"
-    ]
+    assert said == [f"the nearest row of t.csv is {np.median(apart.min(axis=1)):.3g} away in the median"]
     found.save(tmp_path / "cx.csv")
     header, first, *_ = csv.reader((tmp_path / "cx.csv").read_text().splitlines())
     assert header[-4:] == ["table", "nearest_row", "distance", "task"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         text = first_spec(pair, known, path, arguments.probe)
     write_new(path, text)
     out.print(Text(f"wrote {path}"), soft_wrap=True)
-    err.print(Text(f"next: read it, then run  eqspec check {path}", no_wrap=True), soft_wrap=True)
+    err.print(Text(f"next: read it, then run  eqspec check {shlex.quote(str(path))}", no_wrap=True), soft_wrap=True)
     return ExitCode.AS_EXPECTED
 
 
