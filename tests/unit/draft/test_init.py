@@ -215,6 +215,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a;b;c;d\n1.5;1,234.5;2;3\n", "('1,234.5' in column 'b' is no number); say which"),
         ("a,b,c,d\n1,2,x,3\n4,\u22125,y,6\n", "('\u22125' in column 'b' is no number); say which"),
         ("a,b,c,d\n1,2,x,3\n4,\0,y,6\n", "('\\x00' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,x,2,3\n4,y,6,7\n8,9,1,2\n", "('x' in column 'b' is no number); say which"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
         ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),
