@@ -10,8 +10,8 @@ multiplied by its scale and then divided by the next one.
 All values of a row are B + G j with whole j between two limits, or with any whole j behind `Floor`. Ties come again if
 G divided by the scale is a fraction with a small denominator (`_MOST_PARTS`). Other ratios are not looked at: single
 levels may lie at a tie within what float32 rounds, and of 16 bits one level in twenty does. Nor are sums and means of
-several numbers looked at: the documentation tells of their ties (docs/howto/networks.md), and so does a note when such a
-file is read.
+several numbers looked at: the documentation tells of their ties (docs/howto/networks.md), and so does a note when such
+a file is read.
 """
 
 from __future__ import annotations
