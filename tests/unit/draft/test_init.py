@@ -203,6 +203,13 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "first.eqspec").read_text() == "mine"
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    pair = [str(tmp_path / f"{name}.onnx") for name in ("full", "small")]
+    assert main(["init", *pair, "--probe", "0", "-o", str(tmp_path / "no folder" / "first.eqspec")]) == 2
+    assert f"there is no folder {tmp_path / 'no folder'}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [
