@@ -35,9 +35,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 def _refuse_unfit(path: Path | None) -> None:
     if path is not None and path.exists():
         raise InputError(f"{path} is there already and is left as it is; give another name with -o")
-    if (
-        path is not None and not path.parent.is_dir()
-    ):  # networks and tables are named by how they are reached from there
-        raise InputError(
-            f"cannot write to {path}: there is no folder {path.parent}; make it, or give another name with -o"
-        )
+    if path is not None and not path.parent.is_dir():  # networks and tables are named by their paths from there
+        where = f"there is no folder {path.parent}"
+        raise InputError(f"cannot write to {path}: {where}; make it, or give another name with -o")
