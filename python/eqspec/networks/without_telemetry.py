@@ -3,7 +3,7 @@
 From the moment it is imported, onnxruntime 1.32 sends events to its makers and keeps a number of the machine among the
 caches of the user, also on Linux; where it cannot write that, it warns on the terminal. Whoever proves something about
 a model expects none of it. It asks the environment for that once, when it is imported, so only the import sees the
-variable. Who imported onnxruntime before eqspec does, or has set the variable, has decided it.
+variable. A program that imported onnxruntime before eqspec, or a user who has set the variable, has decided it.
 """
 
 import os
