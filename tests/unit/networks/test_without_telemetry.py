@@ -1,4 +1,4 @@
-"""onnxruntime is imported so that it reports to nobody, and the environment is as before."""
+"""onnxruntime is imported so that it collects nothing, and the environment is as before."""
 
 from __future__ import annotations
 
