@@ -170,6 +170,16 @@ def test_time_ends_it_with_what_there_is() -> None:
     assert 0 < len(found) < 500
 
 
+def test_tasks_share_the_time_and_what_is_found_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock takes a second, so searches end early and there is time left to replay."""
+    clock = iter(range(10**9))
+    monkeypatch.setattr("eqspec.mining.counterexamples.perf_counter", lambda: float(next(clock)))
+    found = mine([pair(3, Top1(), id=name) for name in ("first", "second", "third")], 60, seconds=120.0)
+    assert found.ended == "timeout"
+    assert [counts.task for counts in found.counts] == ["first", "second", "third"]
+    assert all(counts.kept for counts in found.counts)
+
+
 class TestFiles:
     def test_arrays_and_tables_say_the_same(self, root: Path, tmp_path: Path) -> None:
         found = eqspec.counterexamples(root / "specs" / "lhc.eqspec", "everywhere", 20)
