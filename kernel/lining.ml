@@ -21,7 +21,7 @@ type layer = {
 }
 
 (* What is known of the neurons of a layer, and the usual lines that follow from it: [slots] numbers per neuron, which are
-   made when they are first asked for. Who changes a bound says so with [changed]. *)
+   made when they are first asked for. Code that changes a bound calls [changed]. *)
 type known = {
   lx : float array; ux : float array;
   ly : float array; uy : float array;

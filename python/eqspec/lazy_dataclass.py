@@ -18,14 +18,18 @@ first use. A class with other options, such as slots, or with an `__init__` or a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+import sys
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from threading import RLock
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 __all__ = ["dataclass"]
 
 Defined = TypeVar("Defined", bound=type)
 
+_HERE = sys.modules[__name__]
 _LOCK = RLock()
 """Of all classes, since one that inherits from another makes that one first."""
 _LATER = {"frozen", "eq", "repr", "kw_only"}
@@ -102,9 +106,11 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
     own = set(vars(cls))
     first, then = dict[str, object](), dict[str, object]()
     constructor = dict[str, object]()
+    module = sys.modules.get(cls.__module__)
+    modules = [] if module is None else [module]
 
     def make() -> None:
-        with _LOCK:
+        with _LOCK, _listed(modules):
             if first:  # else another thread was before this one
                 made = _with_fields(cls, options, first.keys() | then.keys() | constructor.keys())
                 _replace(cls, first, made)
@@ -116,14 +122,14 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
                     cls.__init__ = _filling(cls, make_constructor, frozen=bool(options.get("frozen")))
 
     def make_constructor() -> None:
-        with _LOCK:
+        with _LOCK, _listed(modules):
             make()
             if constructor:
                 _replace(cls, constructor, {"__init__": _constructing(cls, options)})
                 constructor.clear()
 
     def make_all() -> None:
-        with _LOCK:
+        with _LOCK, _listed(modules):
             make()
             if then:
                 _replace(cls, then, _comparing(cls, options, then))
@@ -154,6 +160,21 @@ def _stand_in(cls: Any, options: dict[str, bool]) -> None:
         then["__repr__"] = shown
     for name, value in (first | then | constructor).items():
         setattr(cls, name, value)
+
+
+@contextmanager
+def _listed(modules: list[ModuleType]) -> Iterator[None]:
+    """Have these modules, and this one, in `sys.modules`, where the standard decorator looks for the one of a class.
+
+    What runs tests of plugins, such as pytester, takes modules out of it whose classes are still used.
+    """
+    missing = [module for module in (*modules, _HERE) if module.__name__ not in sys.modules]
+    sys.modules.update({module.__name__: module for module in missing})
+    try:
+        yield
+    finally:
+        for module in missing:
+            sys.modules.pop(module.__name__, None)
 
 
 def _with_fields(cls: type, options: dict[str, bool], standing: Set[str]) -> dict[str, object]:

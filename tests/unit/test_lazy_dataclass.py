@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from threading import Barrier
+from types import ModuleType
 from typing import Any, ClassVar
 
 import pytest
@@ -214,3 +215,32 @@ def test_threads_may_use_a_class_for_the_first_time_at_once() -> None:
                 assert all(equal for _, _, equal in pool.map(use, range(threads)))
     finally:
         sys.setswitchinterval(interval)
+
+
+_SOURCE = """
+from __future__ import annotations
+
+from typing import ClassVar
+
+from eqspec.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Point:
+    kind: ClassVar[str] = "point"
+    x: int
+    y: int = 0
+"""
+
+
+def test_a_class_is_made_after_its_module_was_taken_out_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pytest's pytester does with what was imported meanwhile; objects of such classes may still be about."""
+    module = ModuleType("taken_out")
+    monkeypatch.setitem(sys.modules, "taken_out", module)
+    exec(_SOURCE, vars(module))
+    monkeypatch.delitem(sys.modules, "taken_out")
+    made = [module.Point(1) for _ in range(100)]
+    assert made[0] == made[-1] == module.Point(x=1, y=0) != module.Point(2)
+    assert len({*made}) == 1
+    assert repr(made[0]) == "Point(x=1, y=0)"
+    assert "taken_out" not in sys.modules

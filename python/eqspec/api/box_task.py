@@ -36,7 +36,7 @@ from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
-Bounds: TypeAlias = ArrayLike | Sequence[Number]
+Bounds: TypeAlias = ArrayLike | Number | Sequence[Number]
 Corner: TypeAlias = tuple[Fraction, ...]
 Grid: TypeAlias = Number | Lattice | Sequence[Number | Lattice | None]
 Scores: TypeAlias = Literal["logits", "probabilities"]
@@ -216,8 +216,9 @@ def _mention_labels(networks: Networks, claim: Property, decide: Literal["max", 
 
 
 def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
-    """The numbers of a corner."""
-    numbers = tuple(_numbers(name, given, 1).tolist())
+    """The numbers of a corner; one number stands for all of them."""
+    single = isinstance(given, Rational | float | Decimal | str | np.generic)
+    numbers = tuple(_numbers(name, [given] * size if single else given, 1).tolist())
     if len(numbers) != size:
         raise InputError(f"{name} has {len(numbers)} numbers for networks with {size} inputs")
     return numbers

@@ -55,7 +55,7 @@ def verify(
             Keras model, a scikit-learn MLP, or what `read_network` or `as_network` returned.
         candidate: the same for the network that is to behave like it; it need not be of the same kind.
         lower: lower corner of the box, I numbers in the units the networks take. Floats are taken exactly as they are;
-            a sequence may also hold Fractions, or text such as "1/3".
+            a sequence may also hold Fractions, or text such as "1/3". One number stands for all of them.
         upper: upper corner.
         property: `Epsilon(0.05)`, `Top1()`, `Margin(0.5)`, `Confidence(0.9)` or `Linear(...)`.
         constraints: A (q, I) and b (q,): only inputs with A x <= b count.

@@ -2,8 +2,8 @@
 
 A leaf that shows all that is open on it, with room for what a sum may lose in another order, as beside other boxes, is
 known by its digest. So is what a round led to from a node, all of whose numbers count: one box is bounded by itself,
-and the same way each time. Only who writes a certificate asks for drafts; of a proof that is audited by itself every
-leaf and every round is bounded.
+and the same way each time. Drafts are asked for only while a certificate is written; where a proof is audited by
+itself, every leaf and every round is bounded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The key that seals what is kept: EQSPEC_CACHE_KEY, or a file of the user, made once, that nobody else may read.
 
-Who can write to the folder of results, as whoever fills a cache of CI or shares a folder can, must not be able to
-change a verdict. So every entry carries an HMAC-SHA256 under a key that does not lie in that folder. An entry that
+Somebody who can write to the folder of results, because it is shared or filled by CI, must not be able to change a
+verdict. So every entry carries an HMAC-SHA256 under a key that does not lie in that folder. An entry that
 was sealed with another key says nothing and is not used. The key protects nothing against programs that run as the
 same user, who could as well change eqspec itself.
 

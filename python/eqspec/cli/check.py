@@ -97,7 +97,7 @@ def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCod
         if ends:
             also = "; --report FILE is written anew after every run" if name == "format" else ""
             raise InputError(f"--watch does not go with {said}, which is for a run that ends{also}")
-    from eqspec.cli.watching import Watch  # only who watches needs it
+    from eqspec.cli.watching import Watch  # needed with --watch alone
 
     options, output = _options(arguments), RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)

@@ -4,11 +4,11 @@ what was decided and what is left of searches is kept.
 While the program is imported there is nothing to print or to keep, and a library that is interrupted there fails in its
 own way; so either signal ends the process at once.
 
-Only the first SIGTERM counts: it often comes twice, to the process and to its group, and must not cut off the last
-words.
+Only the first SIGTERM counts: it often comes twice, to the process and to its group, and the second one must not cut
+off what is printed because of the first.
 
-Libraries that are imported when they are needed may be interrupted, too. One whose C code fails there tells of a module
-that is missing; who knows which signals came can tell that from a module that is.
+A library that is imported when it is needed may be interrupted, too. Its C code may then report that a module is
+missing. Whoever knows which signals came can tell that from a module that really is missing.
 """
 
 from __future__ import annotations

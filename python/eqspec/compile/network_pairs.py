@@ -397,9 +397,11 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
             here = Label(
                 declaration.path.span, f"{what} '{tensor}' has shape [{', '.join(map(str, shape))}] in this file"
             )
-            declared = f"{len(names)} {what}s: {enumerate_names((n for n, _ in names), 8)}"
+            declared = f"{len(names)} {what}{'s' * (len(names) != 1)}: {enumerate_names((n for n, _ in names), 8)}"
             there = Label(declaration.space.span, f"space '{space.name}' declares {declared}")
-            message = f"network '{declaration.name}' does not fit: {count} {what}s against {len(names)}"
+            message = (
+                f"network '{declaration.name}' does not fit: {count} {what}{'s' * (count != 1)} against {len(names)}"
+            )
             raise Fault(error("E201", message, declaration.path.span, here, there, help=hint))
 
 

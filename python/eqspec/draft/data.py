@@ -217,16 +217,15 @@ def _words_of(table: Table) -> str:
 
 
 def _no_number(table: Table) -> str | None:
-    """A cell of the first rows that is no number, though it has digits or one stands above it, with its column."""
+    """A cell of the first rows that is no number, though it has digits or its column has one there, with the column."""
     if not isinstance(table, CsvTable):
         return None
-    above: list[str] = []
-    for row in range(min(table.rows, _LOOKED_AT)):
-        cells = _cells(table, row)
-        above = above or cells
-        for column, cell in enumerate(cells):
-            digits = any(mark.isdigit() for mark in cell)
-            if _number(table, cell, column) is None and (digits or _number(table, above[column], column) is not None):
+    rows = [_cells(table, row) for row in range(min(table.rows, _LOOKED_AT))]
+    found = [[_number(table, cell, column) for column, cell in enumerate(cells)] for cells in rows]
+    numeric = [any(x is not None and not math.isnan(x) for x in column) for column in zip(*found, strict=True)]
+    for cells, numbers in zip(rows, found, strict=True):
+        for column, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
+            if number is None and (numeric[column] or any(mark.isdigit() for mark in cell)):
                 return f"{cell[:40]!r} in column {_called(table, [column])}"
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -61,14 +62,15 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     if seconds > 0:
         found = probe(lambda size: parts.tasks(chosen, near.node, size), SIZES, seconds)
     size = ast.Number(found.proved or found.failed or "0.1")
-    name = "decides" if known.decides or known.between is not None else "close"
-    check = ast.Check(ast.Name(name), (chosen, region.use(NAME, size), _BUDGET))
+    kind = "decides" if known.decides or known.between is not None else "close"
+    check = ast.Check(ast.Name(kind), (chosen, region.use(NAME, size), _BUDGET))
+    name = shlex.quote(path.name)
     lines = [
         "eqspec 1",
         *comment(_HEAD),
         "#",
-        f"#   eqspec check {path.name}     prove every claim, or show an input where it does not hold",
-        f"#   eqspec explain {path.name}   say what is claimed, and what is not",
+        f"#   eqspec check {name}     prove every claim, or show an input where it does not hold",
+        f"#   eqspec explain {name}   say what is claimed, and what is not",
         "",
         *comment("What goes in and comes out:"),
         *(line for note in known.notes for line in comment(f"- {note}")),

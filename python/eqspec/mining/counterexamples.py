@@ -7,6 +7,7 @@ is left out and counted; where it cannot run the files, inputs are kept and mark
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil
@@ -35,6 +36,8 @@ _SPARE = 1.25
 _CHOOSING = 3e9
 """Numbers that are compared when points are chosen: two or three seconds."""
 _MOST_CHOSEN_FROM = 40_000
+_SEARCHING = 0.7
+"""The share of a task's time after which no more inputs are looked for: what was found has to be replayed, too."""
 _JOINING = 1e9
 """The most multiplications for finding out which points belong to one connected part."""
 
@@ -53,14 +56,15 @@ def mine(
     wanted: int,
     *,
     seed: int = SEED,
+    seconds: float = math.inf,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda said: None,  # noqa: ARG005
 ) -> Counterexamples:
-    """So many counterexamples of some tasks, shared evenly; fewer where fewer are found, or `stop` ends it early.
+    """So many counterexamples of some tasks, shared evenly, as the time is; fewer where fewer are found by then.
 
-    Ctrl-C ends it, too, and gives what was found by then; while nothing was found, it goes through. `tell` hears what
-    is going on. InputError if there are no tasks, if they are about different inputs or outputs, or if a claim is about
-    types, which has no score.
+    `stop` ends it early. Ctrl-C ends it, too, and gives what was found by then; while nothing was found, it goes
+    through. `tell` hears what is going on. InputError if there are no tasks, if they are about different inputs or
+    outputs, or if a claim is about types, which has no score.
     """
     began = perf_counter()
     _refuse(tasks, wanted)
@@ -70,12 +74,20 @@ def mine(
     for number, task in enumerate(tasks):
         share = ceil(left / (len(tasks) - number))
         before = f"{task.id}: " if len(tasks) > 1 else ""
-        here, ended = _of_task(task, share, seed, runtime, stop, _behind(before, tell))
+        now = perf_counter()
+        time = (began + seconds - now) / (len(tasks) - number)
+        stops = _late(now + _SEARCHING * time, stop), _late(now + time, stop)
+        here, why = _of_task(task, share, seed, runtime, stops, _behind(before, tell))
         left -= len(here.witnesses)
         found.append(here)
-        if ended is not None:
+        ended = why or ended
+        if why == "interrupted" or stop() or perf_counter() > began + seconds:
             break
     return _together(tasks[0], found, perf_counter() - began, ended)
+
+
+def _late(until: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: stop() or perf_counter() > until
 
 
 def _behind(before: str, tell: Callable[[str], None]) -> Callable[[str], None]:
@@ -100,13 +112,20 @@ def _refuse(tasks: Sequence[Task], wanted: int) -> None:
 
 
 def _of_task(
-    task: Task, wanted: int, seed: int, runtime: RuntimeReplay, stop: Callable[[], bool], tell: Callable[[str], None]
+    task: Task,
+    wanted: int,
+    seed: int,
+    runtime: RuntimeReplay,
+    stops: tuple[Callable[[], bool], Callable[[], bool]],
+    tell: Callable[[str], None],
 ) -> tuple[_Found, Ended | None]:
-    found = hits(task, wanted, seed, stop, tell)
+    """What is found of a task until the first of `stops` says so, and replayed until the second one does."""
+    searched, stop = stops
+    found = hits(task, wanted, seed, searched, tell)
     replay = Replay(task, runtime)
     kept: dict[tuple[Fraction, ...], Witness] = {}
     denied = unconfirmed = 0
-    ended: Ended | None = "timeout" if stop() else None
+    ended: Ended | None = "timeout" if searched() else None
     tell("choosing")
     try:
         for point in _chosen(task, found, wanted, seed):

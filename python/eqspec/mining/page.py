@@ -62,9 +62,8 @@ def _near(found: Counterexamples, here: NDArray[np.bool_]) -> str:
     apart, tables = found.distance[here], dict.fromkeys(found.table[here].tolist())
     said = f"the nearest row of {' or '.join(tables)} is {np.median(apart):.3g} away in the median"
     rows = int((apart == 0.0).sum())
-    return f"{said}, after normalisation" + (
-        f"; {count(rows)} {'is' if rows == 1 else 'are'} such rows" if rows else ""
-    )
+    where = "" if np.array_equal(found.normalised, found.raw) else ", after normalisation"
+    return f"{said}{where}" + (f"; {count(rows)} {'is' if rows == 1 else 'are'} such rows" if rows else "")
 
 
 def _asked(counts: Counts) -> str:

@@ -1,7 +1,7 @@
 """Comparisons with onnxruntime that were made before and found agreement, where somebody keeps them.
 
 A key names everything of a comparison that depends on the network: its file, the steps that it is read as, the points.
-Who keeps keys adds what else an answer depends on. Nothing is kept of a comparison that was cut short or found any
+Whoever keeps keys adds what else an answer depends on. Nothing is kept of a comparison that was cut short or found any
 doubt, so that one that was made before would find the same again.
 """
 

@@ -77,7 +77,8 @@ class Session:
         given = _given(network)
         if network.in_pairs and pair_saturation.here():
             raise CannotRunError(f"{network.source} multiplies bytes, whose sums this processor cuts off at 16 bits")
-        import onnxruntime  # not needed where all comparisons were made before
+        # Not needed where all comparisons were made before.
+        from eqspec.networks.without_telemetry import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -31,7 +31,7 @@ def _table(results: Sequence[Result], missing: Sequence[Missing]) -> str:
 
 
 def _page(results: Sequence[Result], missing: Sequence[Missing]) -> str:
-    from eqspec.report import html  # with jinja2 and what draws: for who wants a page
+    from eqspec.report import html  # with jinja2 and what draws: where a page is wanted
 
     return html.page(results, missing=missing)
 

@@ -26,8 +26,11 @@ class Inputs:
 
     @property
     def parts(self) -> list[str]:
-        """As a list of words: a = 1 GeV, b = 2."""
-        return [f"{name} = {number}{f' {unit}' if unit else ''}" for name, number, unit in self.named]
+        """As a list of words: a = 1 GeV, b = 2, and input 3 = 1 where inputs are named by their numbers."""
+        return [
+            f"{'input ' if name.isdecimal() else ''}{name} = {number}{f' {unit}' if unit else ''}"
+            for name, number, unit in self.named
+        ]
 
 
 def inputs(witness: Witness, region: Mapping[str, Any] | None = None, most: int | None = None) -> Inputs:
@@ -98,7 +101,10 @@ def nearest_row(witness: Witness) -> str:
     near = witness.nearest
     if near is None:
         return ""
-    far = f"{near.distance:.3g} away, after normalisation" if near.distance else "that row itself"
+    if not near.distance:
+        far = "that row itself"
+    else:
+        far = f"{near.distance:.3g} away{'' if witness.normalised == witness.raw else ', after normalisation'}"
     return f"the nearest row is {near.row} of {near.table}, {far}"
 
 

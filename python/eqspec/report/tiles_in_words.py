@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eqspec.networks.program import Tile
-from eqspec.report.numbers import count
+from eqspec.report.numbers import count, plural
 
 
 def tile_in_words(tile: Tile) -> str:
@@ -14,7 +14,7 @@ def tile_in_words(tile: Tile) -> str:
         return "scaled"
     if tile.positions == 1:
         return "sparse"
-    kind = f"{count(tile.channels)} channels of {count(tile.positions)}, {count(tile.taps)} taps"
+    kind = f"{plural(tile.channels, 'channel')} of {count(tile.positions)}, {plural(tile.taps, 'tap')}"
     return kind if tile.groups == 1 else f"{kind}, {count(tile.groups)} groups"
 
 

@@ -40,7 +40,7 @@ __all__ = [
 FILE = str(sys.modules[Pair.__module__].__file__)
 """The file of the core that was loaded."""
 
-if TYPE_CHECKING:  # who only asks for the version loads no numpy
+if TYPE_CHECKING:  # numpy is not loaded where the version alone is asked for
     import numpy as np
     from numpy.typing import NDArray
 

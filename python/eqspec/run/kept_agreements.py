@@ -2,7 +2,8 @@
 
 A comparison is kept under everything that its answer depends on: the file and the steps that it was read as
 (`networks/agreement`), eqspec itself, file by file, Python, numpy and onnx, and the files of onnxruntime by their
-names, sizes and times. An entry is sealed like a result, so that only who may write results can say that a file agrees.
+names, sizes and times. An entry is sealed like a result, so that only those who may write results can say
+that a file agrees.
 """
 
 from __future__ import annotations

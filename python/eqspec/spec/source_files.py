@@ -30,7 +30,7 @@ def locate(
         if path.is_file() or (accepted is not None and accepted(path)):
             return path
         folder = path.is_dir()
-        similar = None if folder else near(path, directory)
+        similar = None if folder else _with_slashes(written, directory) or near(path, directory)
     except (OSError, ValueError) as problem:
         raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", span)) from None
     if folder:
@@ -47,6 +47,12 @@ def locate(
         if span.text == f'"{written}"':
             fixes = (Fix(span, f'"{similar}"'),)
     raise Fault(error("E110", message, span, help=help_text, fixes=fixes))
+
+
+def _with_slashes(written: str, directory: Path) -> str | None:
+    """A path of Windows as every system reads it, if there is such a file."""
+    path = written.replace("\\", "/")
+    return path if path != written and (directory / path).is_file() else None
 
 
 def read_spec(path: Path, written: str) -> str:

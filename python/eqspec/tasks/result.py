@@ -446,6 +446,10 @@ class Result(JsonObject):
         """Which networks are read without the Softmax at their end; empty where scores are the files' outputs."""
         return of_networks([self.networks.values()])
 
+    def __repr__(self) -> str:
+        remark = " vacuously" if self.vacuous else f" ({self.reason})" if self.reason else ""
+        return f"<Result: {self.id} is {self.verdict}{remark}{f'; {self.claim}' if self.claim else ''}>"
+
     def __str__(self) -> str:
         return type(self).appearance.text(self)
 

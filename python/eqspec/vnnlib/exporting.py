@@ -25,7 +25,6 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, unwritten
@@ -33,6 +32,7 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import Network, exact_layers
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.networks.readers.network_file import dequantised_model
+from eqspec.networks.without_telemetry import onnxruntime
 from eqspec.property import Top1
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task

@@ -1,4 +1,4 @@
-"""Inputs of an answer, moved to where who reads the printed digits finds the equations of the asserts met.
+"""Inputs of an answer, moved so that the printed digits meet the equations of the asserts.
 
 A point that meets `X_0 + X_1 == 0.3` exactly may need more digits than are printed, and even exact decimals may miss
 the equation by a last digit when their sum is formed in floats. So decimals with few digits close by are tried: one

@@ -9,9 +9,10 @@
 //! ([`crate::domain::strip::Rise`]). So lines with the slopes of f at x and of g at y are tried beside the chords, and on each
 //! side that one is taken which is nearer to D in the middle of the range of d. (ReLU: [`super::own_relaxations`].)
 //!
-//! Where d is far from 0 the slope of f over y makes more of a difference than what d varies by: there a plane in d and y
-//! ([`crate::domain::difference_plane`]) is taken on each side where it is nearer to D in the middle, even if a share of its part in y
-//! is lost in the steps below.
+//! Where d is far from 0, D varies more with the slope of f, which depends on y, than with d. A plane in d and y
+//! ([`crate::domain::difference_plane`]) is taken there on each side on which it is nearer to D in the middle of all
+//! ranges, even if a share ([`SHARE_OF_Y`]) of what its term in y ranges over is lost when that is bounded in the steps
+//! below.
 
 use crate::curve::Curve;
 use crate::domain::difference_plane::{Ends, Plane};
@@ -49,7 +50,7 @@ pub(super) fn difference(curves: [&Curve; 2], [x, y, d]: [Ends; 3], planes: bool
     found
 }
 
-/// What share of its reach a part in y is taken to lose below.
+/// The share of half the range of a plane's term in y that is expected to be lost in the steps below.
 const SHARE_OF_Y: f64 = 0.25;
 
 /// The lines below and above the difference, each a slope and an intercept.
@@ -81,11 +82,11 @@ fn lines(curves: [&Curve; 2], x: Ends, y: Ends, d: Ends) -> (Ends, Ends) {
     lines
 }
 
-/// The share of the range of x and y from which on that of d is wide.
+/// The range of d is wide if it is wider than this share of the ranges of x and y.
 const SHARE_OF_WIDTH: f64 = 0.25;
 
-/// Takes lines with the slopes of the functions in the middle of the ranges of x and y, on each side where they are nearer to D
-/// in the middle of that of d.
+/// Takes lines with the slopes that the functions have in the middle of the ranges of x and y, on each side on which these are
+/// nearer to D in the middle of the range of d.
 fn narrow(
     (lower, upper): &mut ((f64, f64), (f64, f64)),
     rise: &Rise,

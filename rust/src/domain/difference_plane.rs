@@ -1,10 +1,11 @@
 //! Planes in d and y around the difference D of one bent function.
 //!
 //! D = s d with the mean slope s of f between y and x = y + d (mean value theorem; for secants across kinks, one-sided slopes).
-//! A strip of d ([`super::strip`]) allows every s of [m, M] anywhere, and so loses (M - m) |d|. But s is a function of y
-//! but for a little: where d is much the same on the whole box, as behind weights that were rounded, what the strip takes for lost is
-//! c s(y) with the middle c of d. So here D lies between of_d d + of_y y + low and of_d d + of_y y + high, with of_y the rise of
-//! s over y, times c. What is left is how much s bends over y, and the rise of s times what d varies by.
+//! A strip of d ([`super::strip`]) allows every s of [m, M] anywhere, and so may be wide by (M - m) |d|. But where d hardly
+//! varies on the box, as behind weights that were rounded, s depends on y nearly alone, and D is about s(y) c with the
+//! middle c of d. So D is bounded here by of_d d + of_y y + low and of_d d + of_y y + high, where of_y is c times the
+//! slope of a line through s(y). The width that is left comes from how far s(y) is from that line, and from how much d
+//! varies.
 //!
 //! The range of y is cut into parts. For y in [a, b] both x and y lie in [a + min(0, l), b + max(0, u)], whose slopes are
 //! within some [m, M], and (s - of_d) d - of_y y is bilinear in s and d, and linear in y: its extremes are at the ends of [m, M],
@@ -32,7 +33,7 @@ pub struct Plane {
 /// Parts of the range of y.
 const PARTS: usize = 16;
 
-/// The share of what d varies by, half of its range, from which on its middle is far from 0.
+/// The middle of d is far from 0 if it is more than this share of half the range of d.
 const FAR: f64 = 0.1;
 
 /// A part of the range of y, and the slopes between y and x there.
@@ -43,8 +44,8 @@ struct Part {
 }
 
 impl Plane {
-    /// A plane for these ranges, in which both networks have the function. None where it brings nothing that a strip does not
-    /// have: where d is about 0, or slopes are known exactly or not at all.
+    /// A plane for these ranges, where both networks have the function. None where it is no better than a strip: where the middle
+    /// of d is about 0, or where slopes are known exactly or not at all.
     #[must_use]
     pub fn around(curve: &Curve, (x, y, d): (Ends, Ends, Ends)) -> Option<Self> {
         let (centre, radius) = (0.5 * d.0 + 0.5 * d.1, 0.5 * d.1 - 0.5 * d.0);
@@ -86,7 +87,7 @@ impl Plane {
         (plane.low.is_finite() && plane.high.is_finite()).then_some((plane.low, plane.high))
     }
 
-    /// Moves both planes apart as far as a part needs.
+    /// Moves the bounds `low` and `high` apart until they hold for a part.
     fn include(&mut self, part: &Part, d: Ends) {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for slope in [part.slopes.0, part.slopes.1] {

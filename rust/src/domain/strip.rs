@@ -1,5 +1,5 @@
 //! Functions other than ReLU on a differential zonotope: a strip around the graph of each network's function, and for
-//! the difference the one of three rules that reaches less far.
+//! the difference the narrowest bound of several rules.
 //!
 //! One network, x in [l, u]: for *any* slope lam, h(x) = f(x) - lam x lies in [low, high] ([`Curve::offset`]), so
 //! f(x) = lam x + shift + fresh a, with the middle and half the width of that interval, defines the fresh generator a.
@@ -16,7 +16,6 @@
 //! - Functions that round go up in steps and have no slopes. They are f = phi + r with a continuous phi and a small r
 //!   ([`crate::curve::Trend`]), so D = (phi(x) - phi(y)) + r(x) + (phi(y) - f(y)), of which the first is a strip of d. And
 //!   between x and y are at most so many steps, none where x = y.
-//!
 //! - *Plane* in d and y, where d is far from 0 ([`super::difference_plane`]), with a fresh generator of the difference alone.
 //!
 //! All are sound for any lam. Where x = y, D = 0, whatever f is.

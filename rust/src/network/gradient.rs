@@ -109,7 +109,7 @@ impl Differentiator {
         self.forward(pair, x, points, true)
     }
 
-    /// The same for who wants no derivatives.
+    /// The same where no derivatives are needed.
     pub fn outputs(&mut self, pair: &Pair, x: &[f64], points: usize) -> (&[f64], &[f64]) {
         self.forward(pair, x, points, false)
     }

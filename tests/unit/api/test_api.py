@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -126,6 +127,22 @@ def test_progress_can_stop_it() -> None:
     found = eqspec.verify(task.reference, task.candidate, task.lower, task.upper, Epsilon(9), on_progress=hear)
     assert (found.verdict, found.reason) == (Verdict.UNKNOWN, Reason.INTERRUPTED)
     assert heard
+
+
+@pytest.mark.parametrize("one", [1, 1.0, "1", Fraction(1), np.float32(1), np.int64(1)])
+def test_one_number_stands_for_a_whole_corner(one: Any) -> None:
+    pair = identity(2), network((-np.eye(2), np.zeros(2)))
+    found = eqspec.verify(*pair, 0, one, Epsilon(1))
+    assert found.task == eqspec.verify(*pair, [0, 0], [1, 1], Epsilon(1)).task
+    assert found.task is not None
+    assert found.task["region"]["hi"] == [1.0, 1.0]
+    assert "input 0 = " in str(found)
+
+
+def test_a_result_is_a_line_where_python_shows_values() -> None:
+    """Its fields are many: what `print` shows is a page."""
+    said = repr(eqspec.verify(identity(2), identity(2), 0, 1, Top1()))
+    assert said == "<Result: verify is equivalent; candidate keeps top1 of reference>"
 
 
 PAIR = identity(2), identity(2)

@@ -145,7 +145,7 @@ def test_arguments_that_make_no_sense(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["lint"], ["chekc", "a"], ["check", "a", "--domain", "x"], ["check", "a", "-p", "x"]]
+    "arguments", [["compile"], ["chekc", "a"], ["check", "a", "--domain", "x"], ["check", "a", "-p", "x"]]
 )
 def test_usage_errors_are_explained(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:

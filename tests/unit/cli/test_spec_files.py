@@ -1,4 +1,4 @@
-"""Which specs `eqspec check` takes where no file is named."""
+"""Which specs `check`, `lint` and `fmt` take where folders are named, or nothing."""
 
 from __future__ import annotations
 
@@ -77,3 +77,19 @@ def test_a_file_that_is_named_and_has_no_check_is_told(
     assert main(["check", "--no-cache", "--check", "same", *names]) == 0
     assert main(["check", "--no-cache", "."]) == 0
     assert "nothing to check" not in capsys.readouterr().err
+
+
+def test_lint_and_fmt_take_folders_as_check_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deep").mkdir()
+    write_spec(tmp_path / "deep", ONE)
+    (tmp_path / "base.eqspec").write_text("eqspec 1\nlet a=1\n")
+    monkeypatch.chdir(tmp_path)
+    for words in (["lint"], ["lint", "."], ["lint", "base.eqspec", "deep"]):
+        assert main(words) == 0
+        assert [line.split(":")[1] for line in capsys.readouterr().out.splitlines()] == [" 0 tasks", " 1 task"]
+    assert main(["fmt", "--check", "."]) == 1
+    assert "base.eqspec would change" in capsys.readouterr().out
+    assert main(["fmt", "."]) == 0
+    assert (tmp_path / "base.eqspec").read_text() == "eqspec 1\nlet a = 1\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,17 @@ def test_a_spec_that_is_not_there(folder: Path) -> None:
     (found,) = caught.value.diagnostics
     assert (found.code, found.span) == ("E110", None)
     assert found.help == f"did you mean '{folder / 'main.eqspec'}'?"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there such a path is read")
+def test_a_path_of_windows_is_told_as_every_system_reads_it(folder: Path) -> None:
+    spec = folder / "common.eqspec"
+    spec.write_text(spec.read_text().replace("nets/f.onnx", "nets\\f.onnx"))
+    with pytest.raises(SpecError) as caught:
+        load(folder / "main.eqspec")
+    found = next(d for d in caught.value.diagnostics if d.code == "E110")
+    assert found.help == "paths are relative to common.eqspec; did you mean 'nets/f.onnx'?"
+    assert [fix.text for fix in found.fixes] == ['"nets/f.onnx"']
 
 
 @pytest.mark.parametrize("path", [".", "nets", "x" * 5000, "a\0b"])

@@ -103,6 +103,17 @@ def test_the_size_was_proved_and_the_next_was_not(tmp_path: Path, capsys: pytest
     assert main(["check", str(spec)]) == 1
 
 
+def test_commands_can_be_copied_whatever_the_spec_is_called(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("full", "small"):
+        write_onnx(tmp_path / f"{name}.onnx", [[1.0]], [0.0], ("batch", 1))
+    spec = tmp_path / "a first one.eqspec"
+    assert (
+        main(["init", str(tmp_path / "full.onnx"), str(tmp_path / "small.onnx"), "--probe", "0", "-o", str(spec)]) == 0
+    )
+    assert f"eqspec check '{spec}'" in capsys.readouterr().err
+    assert "eqspec explain 'a first one.eqspec' " in spec.read_text()
+
+
 @pytest.mark.parametrize("standardised", [True, False])
 def test_labels_tell_what_the_networks_take(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], standardised: bool
@@ -192,6 +203,13 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "first.eqspec").read_text() == "mine"
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    pair = [str(tmp_path / f"{name}.onnx") for name in ("full", "small")]
+    assert main(["init", *pair, "--probe", "0", "-o", str(tmp_path / "no folder" / "first.eqspec")]) == 2
+    assert f"there is no folder {tmp_path / 'no folder'}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [
@@ -204,6 +222,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("a;b;c;d\n1.5;1,234.5;2;3\n", "('1,234.5' in column 'b' is no number); say which"),
         ("a,b,c,d\n1,2,x,3\n4,\u22125,y,6\n", "('\u22125' in column 'b' is no number); say which"),
         ("a,b,c,d\n1,2,x,3\n4,\0,y,6\n", "('\\x00' in column 'b' is no number); say which"),
+        ("a,b,c,d\n1,x,2,3\n4,y,6,7\n8,9,1,2\n", "('x' in column 'b' is no number); say which"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
         ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is not a number"),

@@ -131,9 +131,7 @@ def test_the_nearest_row_of_a_table_is_told(tmp_path: Path) -> None:
     assert found.table.tolist() == ["t.csv"] * 10 + [""] * 10
     assert np.isnan(found.distance[10:]).all()
     said = [line for _, line in lines(found) if "nearest" in line]
-    assert said == [
-        f"the nearest row of t.csv is {np.median(apart.min(axis=1)):.3g} away in the median, after normalisation"
-    ]
+    assert said == [f"the nearest row of t.csv is {np.median(apart.min(axis=1)):.3g} away in the median"]
     found.save(tmp_path / "cx.csv")
     header, first, *_ = csv.reader((tmp_path / "cx.csv").read_text().splitlines())
     assert header[-4:] == ["table", "nearest_row", "distance", "task"]
@@ -170,6 +168,16 @@ def test_time_ends_it_with_what_there_is() -> None:
     found = mine([pair(3, Top1())], 500, stop=lambda: next(calls) > 150)
     assert found.ended == "timeout"
     assert 0 < len(found) < 500
+
+
+def test_tasks_share_the_time_and_what_is_found_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock takes a second, so searches end early and there is time left to replay."""
+    clock = iter(range(10**9))
+    monkeypatch.setattr("eqspec.mining.counterexamples.perf_counter", lambda: float(next(clock)))
+    found = mine([pair(3, Top1(), id=name) for name in ("first", "second", "third")], 60, seconds=120.0)
+    assert found.ended == "timeout"
+    assert [counts.task for counts in found.counts] == ["first", "second", "third"]
+    assert all(counts.kept for counts in found.counts)
 
 
 class TestFiles:

@@ -88,6 +88,15 @@ def test_a_row_that_breaks_the_claim_is_the_witness() -> None:
     assert nearest_row(witness) == "the nearest row is 11 of u.csv, that row itself"
 
 
+def test_a_distance_is_said_to_be_normalised_only_where_something_is() -> None:
+    plain = Observed("t.csv", [(0, (F(1, 4),) * SIZE)], (F(0),) * SIZE, (F(1),) * SIZE)
+    witness = witness_of(only_third((plain,), space=space(SIZE, 1)))
+    assert witness.nearest is not None
+    assert nearest_row(witness) == f"the nearest row is 0 of t.csv, {witness.nearest.distance:.3g} away"
+    witness = witness_of(only_third((rows(NEAR),)))
+    assert nearest_row(witness).endswith(" away, after normalisation")
+
+
 @pytest.mark.parametrize("observed", [(), (rows(OUTSIDE),), (rows(),)], ids=["no table", "no row inside", "no row"])
 def test_without_a_row_in_the_region_it_is_the_centre(observed: tuple[Observed, ...]) -> None:
     witness = witness_of(only_third(observed))

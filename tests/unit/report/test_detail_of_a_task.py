@@ -80,6 +80,15 @@ def test_a_row_is_told_how_far_its_witness_lies() -> None:
     assert [(row[0], row[3]) for row in table[1:]] == [("charge", "-2"), ("mass", "+0.25"), ("spin", "+0")]
 
 
+def test_normalised_values_are_shown_where_they_are_others_than_the_raw_ones() -> None:
+    seen = witness(raw=witness().normalised)
+    for one, there in ((witness(), True), (seen, False)):
+        tree = shown([result(Verdict.DIFFERENT, witness=one)])
+        heads = table_after(tree, "The input, features that moved furthest")[0]
+        assert ("normalised" in heads) is there
+        assert ("Normalised is" in said(tree)) is there
+
+
 def test_every_axis_has_a_name() -> None:
     history = tuple(Moment(s, c, 1, 1) for s, c in ((0.0, 0.0), (0.01, 0.5), (0.02, 0.9), (60.0, 0.91)))
     seen = Sampled(100, {"y": 0.5}, (90, 10), 1.0)

@@ -52,7 +52,7 @@ def test_a_difference_comes_with_its_input(claim: dict[str, float]) -> None:
     assert witness.candidate[1] - witness.reference[1] == 0.25
     lines = str(caught.value).splitlines()
     assert lines[1].startswith("claim  candidate ")
-    assert any(line.startswith("  at 0 = ") for line in lines)
+    assert any(line.startswith("  at input 0 = ") for line in lines)
     assert any(line.split() == ["output", "reference", "candidate"] for line in lines)
 
 
@@ -193,7 +193,7 @@ def test_pytest_shows_the_test_and_the_explanation_only(pytester: pytest.Pyteste
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:eqspec")
     assert result.parseoutcomes() == {"failed": 1}
     result.stdout.fnmatch_lines(
-        ["> * assert_equivalent(*", "E *verify is different, but the claim must hold", "E *at 0 = *", "FAILED *"]
+        ["> * assert_equivalent(*", "E *verify is different, but the claim must hold", "E *at input 0 = *", "FAILED *"]
     )
     assert "testing.py" not in result.stdout.str().replace("test_pytest", "")
 

@@ -16,7 +16,7 @@ def add(commands: Commands) -> None:
         "cache",
         "`eqspec check` keeps what it found, so that the same question is not decided twice. "
         f"{ENVIRONMENT} names another folder, or is off. Every entry is sealed with a key that lies elsewhere, so that "
-        "who can write to the folder cannot change a verdict: a file of yours, or what "
+        "nobody who can write to the folder is able to change a verdict. The key is a file of yours, or what "
         f"{KEY_ENVIRONMENT} holds, which machines may share.",
     )
     made.formatter_class = argparse.HelpFormatter

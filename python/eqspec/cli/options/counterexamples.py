@@ -31,6 +31,8 @@ def add(commands: Commands) -> None:
     made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write them there: .npz or .csv")
     made.add_argument("-k", "--select", action="append", metavar="ID", help="only tasks with such ids; * and ? work")
     made.add_argument("--seed", type=int, default=SEED, metavar="N", help="find other ones (default: %(default)s)")
-    made.add_argument("--timeout", type=float, metavar="SECONDS", help="keep what was found by then")
+    made.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="for all tasks, which share it; keep what was found by then"
+    )
     add_params(made)
     made.epilog = _EXAMPLES

@@ -13,7 +13,12 @@ def add(commands: Commands) -> None:
     """Add the command."""
     fmt = command(commands, "fmt")
     fmt.epilog = _CODES
-    fmt.add_argument("files", nargs="+", metavar="FILE", help="spec files, or - to read standard input and print")
+    fmt.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="spec files (*.eqspec), or folders of them; or - to read standard input and print",
+    )
     how = fmt.add_mutually_exclusive_group()
     how.add_argument("--check", action="store_true", help="write nothing, say which files would change")
     how.add_argument("--diff", action="store_true", help="write nothing, show what would change")

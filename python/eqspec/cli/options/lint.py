@@ -9,7 +9,12 @@ from eqspec.cli.options.search import add_params
 def add(commands: Commands) -> None:
     """Add the command."""
     lint = command(commands, "lint")
-    lint.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    lint.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="spec files (*.eqspec), or folders of them; without any, all below this folder",
+    )
     add_params(lint)
     lint.add_argument(
         "--format", choices=("human", "json"), default="human", help="text, or a JSON list of findings (eqspec schema)"

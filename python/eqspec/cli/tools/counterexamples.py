@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.api.counterexamples import late, tasks_of
+from eqspec.api.counterexamples import tasks_of
 from eqspec.api.spec import Spec
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
@@ -35,9 +36,11 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         return ExitCode.BAD_INPUT
     spec = Spec(compiled.tasks, compiled.finds, compiled.diagnostics)
     tasks = tasks_of(spec, check, arguments.select)
-    stop = late(arguments.timeout)
+    seconds = math.inf if arguments.timeout is None else arguments.timeout
     with err.status("") as status:
-        found = mine(tasks, arguments.n, seed=arguments.seed, stop=stop, tell=lambda said: status.update(Text(said)))
+        found = mine(
+            tasks, arguments.n, seed=arguments.seed, seconds=seconds, tell=lambda said: status.update(Text(said))
+        )
     _show(found, arguments.output, out, err)
     if found.ended == "interrupted":
         return ExitCode.INTERRUPTED

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.spec_files import spec_files
 from eqspec.cli.tools.common import STDIN, read_text, show
 from eqspec.errors import SpecError, unwritten
 from eqspec.spec.formatting import formatted
@@ -22,7 +23,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     code = ExitCode.AS_EXPECTED
-    for file in arguments.files:
+    for file in spec_files(arguments.files):
         try:
             text, name = read_text(file)
             new = formatted(text, name)

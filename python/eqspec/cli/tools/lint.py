@@ -10,6 +10,7 @@ from rich.text import Text
 
 from eqspec import compile as compiler
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.spec_files import spec_files
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
@@ -29,9 +30,10 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     code = ExitCode.AS_EXPECTED
     found: list[Diagnostic] = []
-    for file in arguments.files:
+    files = spec_files(arguments.files)
+    for file in files:
         try:
-            compiled = compiler.load(file, dict(arguments.param), given=arguments.files)
+            compiled = compiler.load(file, dict(arguments.param), given=files)
         except SpecError as problem:
             code = ExitCode.BAD_INPUT
             found += problem.diagnostics

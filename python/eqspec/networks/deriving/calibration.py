@@ -11,7 +11,6 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import ValueInfoProto
 
@@ -20,6 +19,7 @@ from eqspec.networks.deriving.float_graph import FloatGraph
 from eqspec.networks.deriving.precision import Ranges
 from eqspec.networks.network import Network, Port
 from eqspec.networks.roundoff import LARGEST
+from eqspec.networks.without_telemetry import onnxruntime
 
 _MOST_NUMBERS = 1 << 20
 """The most numbers of the inputs that are run at a time."""

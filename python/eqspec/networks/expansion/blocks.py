@@ -45,7 +45,8 @@ _POOLS = ("auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_sha
 @cache
 def block() -> int:
     """How many channels a block has on this processor. UnreadableError where onnxruntime has no blocks."""
-    import onnxruntime  # of a process that reads no such file nothing else here needs it
+    # In a process that reads no such file nothing else here needs it.
+    from eqspec.networks.without_telemetry import onnxruntime
 
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)

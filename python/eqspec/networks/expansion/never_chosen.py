@@ -1,11 +1,11 @@
-"""What stands for numbers that are not there, and is never chosen.
+"""Branches of a Where that stand for missing numbers, such as NaN, and are never chosen.
 
 Where(IsNaN(a), c, a) is a, whatever number or infinity c is: no real number is NaN or infinite. JAX writes sorting so,
 with an infinity that no network holds as a number.
 
 Where(n > 0, a, NaN) is a, where n is a number of the file and not of its input. JAX writes variances so, with n entries
-less the degrees of freedom. The condition is worked out when the graph is read: it becomes that of an If, whose other
-branch is the NaN, which is refused where it is taken.
+less the degrees of freedom. The Where becomes an If with the same condition, which is decided when the graph is read.
+Its other branch is the NaN: a file that takes it is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
 
 
 def expand(pieces: Pieces) -> None:
-    """Leave out what stands for numbers that are none."""
+    """Leave out the branches that are never chosen."""
     _leave_out_replacements(pieces)
     _leave_out_nowhere(pieces)
 

@@ -1,12 +1,13 @@
 """Numbers that a value of a graph takes on whole regions: ends of a Clip, and what operators that move entries keep.
 
-A runtime divides in float32 where it quantises, and so may take another level than the rational quotient has. At most
-points that is nothing: they lie at ties. But behind a Clip whole regions have one value, and where that one lies at a
-tie, as with symmetric scales of 255 halves of it, they are a level off. A quantiser right behind the Clip takes the
-level of the float32 quotient (`quantising`); here is how it learns of ends that were put elsewhere since, and
-of those that Max, Min and others hold values at.
+A runtime divides in float32 where it quantises, and so may take another level than the rational quotient has. That
+happens at ties alone, which are single points as a rule. But behind a Clip whole regions have one value, its end, and
+where the end lies at a tie, as one that is 127.5 times the scale, the network is a level off on the whole region. A
+quantiser right behind the Clip takes the level of the float32 quotient (`quantising`). This file tells quantisers of
+ends that other operators have moved since, and of the numbers at which Max, Min and others hold values.
 
-More numbers than a value is really held at do no harm but that a file may be refused: they are told for all entries.
+The numbers are kept for all entries of a value together. If there are more than an entry is really held at, a file may
+be refused that need not be, and nothing else goes wrong.
 """
 
 from __future__ import annotations
@@ -94,9 +95,10 @@ def _computed(call: OperatorCall) -> set[float]:
 
 
 def level_differs(held: Iterable[float], scale: Array, low: Array, high: Array) -> float | None:
-    """A number among these that has another level as a float32 quotient than as a rational one; None if all are alike.
+    """A number among these that has another level as a float32 quotient than as a rational one; None if there is none.
 
-    What is no float32 number was computed, perhaps in steps that were each rounded: next to a tie it may have either.
+    A number that is no float32 number was computed, perhaps in several steps, each of them rounded. Next to a tie it
+    may have either level.
     Scale, lowest and highest level are flat arrays, by entry of what is quantised.
     """
     numbers = np.array(sorted(held))

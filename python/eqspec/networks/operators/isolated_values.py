@@ -1,16 +1,17 @@
 """Isolated numbers in front of a quantiser: what a level, a sign or a whole number gives behind a weight.
 
 A runtime computes in float32 what it quantises, and so may take another level than the rational number has, where that
-one lies at a tie. Of values that vary that is a matter of single points. But what `Floor`, `Sign` and quantisers give
-is one number on a whole region, and so are its multiples. Where these lie at ties again and again, as with two scales
-of which one is half of the other, the network would be a level off on all these regions. Such files are refused, unless
-the computation is exact in float32, or is known: of an untouched level it is the product with its scale, then the
-quotient.
+one lies at a tie. Where values vary continuously that concerns single points. But `Floor`, `Sign` and quantisers give
+one number on a whole region, and so do its multiples. Where these lie at ties again and again, as with two scales of
+which one is half of the other, the network would be a level off on all these regions. Such files are refused, unless
+float32 computes the numbers exactly, or it is known how it computes them: a level that no operator has changed is
+multiplied by its scale and then divided by the next one.
 
-All values of a row are B + G j with whole j between two limits, or with any behind `Floor`. Ties come again if G is a
-fraction of few parts of the scale. Of other ratios nothing is said: any level may lie within what float32 rounds of a
-tie, in 16 bits one in twenty does. Nor is it of sums and means of several, whose ties are documented and noted when a
-file is read (docs/howto/networks.md).
+All values of a row are B + G j with whole j between two limits, or with any whole j behind `Floor`. Ties come again if
+G divided by the scale is a fraction with a small denominator (`_MOST_PARTS`). Other ratios are not looked at: single
+levels may lie at a tie within what float32 rounds, and of 16 bits one level in twenty does. Nor are sums and means of
+several numbers looked at: the documentation tells of their ties (docs/howto/networks.md), and so does a note when such
+a file is read.
 """
 
 from __future__ import annotations

@@ -56,7 +56,10 @@ _MCT = (
     "export with quantization_format=QuantizationFormat.FAKELY_QUANT, which writes QuantizeLinear and DequantizeLinear",
 )
 _RANDOM = ("what it gives is random", "export the model in inference mode, without sampling")
-_ATTENTION = ("it multiplies values that both depend on the input", "export the model without fused operators")
+_ATTENTION = (
+    "it may extend a cache of keys and values, and is not read",
+    "export the model without a cache and without fused operators: MatMul and Softmax are read",
+)
 
 _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
@@ -101,7 +104,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     "MaxRoiPool": _CHOICE,
     "RoiAlign": _CHOICE,
     "Det": ("a determinant is a sum of products of its entries", "end the model before it"),
-    "CumProd": ("it multiplies values that both depend on the input", "end the model before it"),
+    "CumProd": ("it is not read as the products that it consists of", "write it as products (Split, Mul)"),
 }  # fmt: skip
 
 

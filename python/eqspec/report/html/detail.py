@@ -69,7 +69,10 @@ class Feature:
 
 @dataclass(frozen=True)
 class Shown:
-    """An input that breaks the claim; `rest` says what the features have in common that come after the `shown` ones."""
+    """An input that breaks the claim; `rest` says what the features have in common that come after the `shown` ones.
+
+    `scaled` says whether normalised values are others than the raw ones, so that both are shown.
+    """
 
     statement: str
     at: str
@@ -81,6 +84,7 @@ class Shown:
     shown: int
     rest: str
     picture: Markup | None
+    scaled: bool
 
 
 @dataclass(frozen=True)
@@ -276,6 +280,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
         shown=max(moved, 1) if folds else _MOST_FEATURES,
         rest=f", at {base}" if folds and moved else "",
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
+        scaled=seen.normalised != seen.raw,
     )
 
 

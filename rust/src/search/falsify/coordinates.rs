@@ -6,7 +6,7 @@
 //! stay. So walks climb further than any number of random points: on a tagger of jets whose products are rounded to 11
 //! bits behind the point, 20 000 random points reach .071, and as many evaluations of this search .1.
 //!
-//! Claims are climbed side by side, each from the best of many random points; the poorest walks end first, and a season
+//! Claims are climbed side by side, each from the best of many random points; the poorest walks end first, and a run
 //! ends when the last few stand still. What is found is only a candidate.
 
 use super::thresholds::Thresholds;
@@ -23,7 +23,7 @@ const POINTS: usize = 512;
 /// So many points are evaluated side by side.
 const SIDE_BY_SIDE: usize = 64;
 
-/// The walks of a season to begin with, and so many go on to its end.
+/// How many walks a run begins with, and how many go on to its end.
 const WALKS: (usize, usize) = (64, 2);
 
 /// The most walks for one claim at the start.
@@ -35,10 +35,10 @@ const PART: usize = 100;
 /// The share of the walks that goes on.
 const KEPT: f64 = 0.66;
 
-/// The most parts of a season.
+/// The most parts of a run.
 const PARTS: usize = 80;
 
-/// A season ends after so many parts in which the last walks came no further.
+/// A run ends after so many parts in which the last walks came no further.
 const IDLE: usize = 6;
 
 /// A step redraws this share of the inputs, but at least one.
@@ -69,7 +69,7 @@ pub struct CoordinateSearch {
     outputs: [Vec<f64>; 2],
     slope: Vec<f64>,
     /// Seasons so far; each begins elsewhere, and costs as much.
-    seasons: u32,
+    runs: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -91,18 +91,18 @@ impl CoordinateSearch {
             points: Vec::new(),
             outputs: [Vec::new(), Vec::new()],
             slope: Vec::new(),
-            seasons: 0,
+            runs: 0,
         }
     }
 
-    /// Whether a season is due, once bounding has taken so many operations: the first where it has taken about as long
-    /// as a season does, and each other one after twice as many as the one before.
+    /// Whether a run is due, once bounding has taken so many operations: the first where it has taken about as long
+    /// as a run does, and each other one after twice as many as the one before.
     pub fn is_due(&self, pair: &Pair, flops: u64) -> bool {
         let evaluations = (POINTS + PART * (4 * WALKS.0 + WALKS.1 * IDLE)) as u64;
-        self.rounds && flops >> self.seasons.min(63) >= evaluations * Differentiator::cost(pair) / UNCOUNTED
+        self.rounds && flops >> self.runs.min(63) >= evaluations * Differentiator::cost(pair) / UNCOUNTED
     }
 
-    /// One season; true if a witness was found. `test` tells whether a point becomes the witness.
+    /// One run; true if a witness was found. `test` tells whether a point becomes the witness.
     pub fn run(
         &mut self,
         context: &Context<'_>,
@@ -111,8 +111,8 @@ impl CoordinateSearch {
         seed: u64,
         mut test: impl FnMut(&[f64]) -> bool,
     ) -> bool {
-        self.seasons += 1;
-        let mut random = (seed << 20) ^ u64::from(self.seasons);
+        self.runs += 1;
+        let mut random = (seed << 20) ^ u64::from(self.runs);
         uniform(&mut random);
         if goals.is_empty() || node.lower.is_empty() {
             return false;

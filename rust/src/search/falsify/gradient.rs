@@ -1,7 +1,7 @@
 //! Gradient ascent towards a violation, many ascents side by side so that each layer of the networks is one matrix
 //! product.
 //!
-//! The kin of projected gradient descent (PGD: Madry et al., *Towards deep learning models resistant to adversarial
+//! A relative of projected gradient descent (PGD: Madry et al., *Towards deep learning models resistant to adversarial
 //! attacks*, ICLR 2018). The step is ours: around a point both networks are linear, and so are the violation and, to
 //! first order, the guard. The best point of a small box for "largest violation subject to the guard" is found by
 //! sorting: every coordinate goes to the end that the violation prefers, then those that lose least per gain are moved

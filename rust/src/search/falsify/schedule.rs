@@ -200,7 +200,7 @@ impl<'a> Falsifier<'a> {
         gradient.run(context, node, obligations, budget, |point| candidates.test(statistics, node, |i| point[i]))
     }
 
-    /// A season of coordinate search in the whole region, for all claims or those that attacks came nearest to violating;
+    /// A run of coordinate search in the whole region, for all claims or those that attacks came nearest to violating;
     /// true if a witness was found.
     fn search_coordinates(&mut self, statistics: &mut WorkerStatistics, seed: u64) -> bool {
         let Self { context, gradient, coordinates, candidates, whole, claims, .. } = self;

@@ -44,8 +44,8 @@ impl Stage for BackwardBounds {
     }
 }
 
-/// Where violations are bounded again with better bounds, the first time ends when so many of them in a row stay open: of
-/// two networks that agree because each of them is sure, ninety violations would be bounded in vain.
+/// If violations are bounded a second time, with better bounds of the neurons, the first pass ends once so many of them in a row
+/// stay open. Otherwise all ninety violations of ten classes would be bounded in vain where only the second pass can close them.
 pub const PATIENCE: usize = 3;
 
 /// Propagates the first box within bounds that were tightened, and bounds the violations that are open with what both
@@ -82,8 +82,8 @@ pub(super) fn propagate_again(
     StageResult::of(node)
 }
 
-/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded. It may be that of a probe, which
-/// leaves contraction out: often these bounds leave nothing to probe.
+/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded. It may be the first box of a
+/// probe, which leaves contraction out: often these bounds prove it.
 fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
     let Context { pair, settings, record, .. } = workspace.context;
     let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
@@ -135,11 +135,11 @@ pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: 
     }
 }
 
-/// A violation whose bound is further above than this share of what the claim allows is not contracted: rounds take away a third
-/// or so, and cost a second together.
+/// A violation whose bound exceeds 0 by more than this share of what the claim allows is not contracted: all rounds together lower
+/// it by about a third, and take a second.
 const NEAR: f64 = 0.25;
 
-/// What may be spent on violations that a bound leaves open. What is done in vain they take together.
+/// The work that may be spent on violations that a bound leaves open: one budget for all of them.
 struct Means {
     trees: SignTreeBudget,
     near: NearBudget,
