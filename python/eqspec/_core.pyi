@@ -22,6 +22,7 @@ __all__ = [
     "Settings",
     "Solution",
     "__version__",
+    "clearer",
     "curve_slope",
     "curve_strip",
     "curve_value",
@@ -333,6 +334,22 @@ def curve_slope(name: str, parameters: list[float], x: _Array) -> tuple[_Array, 
 
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""
+
+def clearer(
+    pair: Pair,
+    lower: _Array,
+    upper: _Array,
+    property: Property,  # noqa: A002 - the word of the field
+    settings: Settings,
+    witness: _Array,
+    seconds: float,
+    *,
+    constraints: tuple[_Array, _Array] | None = None,
+) -> _Array | None:
+    """Inputs (N, I) that violate a property more clearly than a witness (I,) does, the clearest first: candidates,
+    found by gradient ascent within some seconds, or longer by the few milliseconds that it may always take. None where
+    it does not look: where all inputs are fixed, and for norms that are no linear functionals.
+    """
 
 def factor_radii(
     pair: Pair, lower: _Array, upper: _Array, products: Sequence[tuple[int, int]], memory: int

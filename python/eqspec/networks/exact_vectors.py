@@ -69,6 +69,8 @@ class Vector:
         return Vector(lower, upper, exponent, self.denominator)
 
     def fractions(self) -> list[tuple[Fraction, Fraction]]:
-        """The intervals as rationals."""
+        """The intervals as rationals; both ends of a point are one number."""
         unit = Fraction(2) ** self.exponent / self.denominator
-        return [(low * unit, high * unit) for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
+        lower = [low * unit for low in self.lower.tolist()]
+        upper = lower if self.certain else [high * unit for high in self.upper.tolist()]
+        return list(zip(lower, upper, strict=True))

@@ -310,14 +310,28 @@ def _slots(x: _Values, y: _Values) -> _Slots:
     partner: list[int | None] = given
     beaten = (diagonal > costs[:both].min(axis=1) + 1e-12) | (diagonal > costs[:, :both].min(axis=0) + 1e-12)
     total = float(diagonal.sum())
-    # No assignment costs less than the cheapest partner of each neuron of the smaller layer.
-    most = total - float(costs.min(axis=1 if m <= n else 0).sum())
+    most = total - _least(costs)
     if beaten.any() and most > max(0.5, 0.5 * total) and max(m, n) <= MOST:
         found = _assigned(costs)
         gain = total - sum(float(costs[i, j]) for i, j in enumerate(found) if j is not None)
         if gain > max(0.5, 0.5 * total):
             partner = found
     return _with_copies(x, y, costs, partner)
+
+
+def _least(costs: Array) -> float:
+    """What every assignment costs at least, by weak duality: the cheapest partner of each neuron of the smaller layer;
+    and in layers of one size, by what is left of each cost then, the cheapest partner of each neuron of the other one.
+    """
+    m, n = costs.shape
+    of_rows = costs if m <= n else costs.T
+    cheapest = of_rows.min(axis=1)
+    if m != n:  # a neuron of the larger layer may have no partner
+        return float(cheapest.sum())
+    of_columns = costs.min(axis=0)
+    rows_first = cheapest.sum() + (costs - cheapest[:, None]).min(axis=0).sum()
+    columns_first = of_columns.sum() + (costs - of_columns).min(axis=1).sum()
+    return float(max(rows_first, columns_first))
 
 
 def _assigned(costs: Array) -> list[int | None]:

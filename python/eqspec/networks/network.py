@@ -263,7 +263,7 @@ class Network:
         """The number of rows that a function other than the identity follows."""
         return sum(step.rows for step in self.steps if step.function != "identity")
 
-    @property
+    @cached_property
     def products(self) -> int:
         """How many products one evaluation costs."""
         return sum(step.products for step in self.steps)

@@ -1,9 +1,9 @@
 """A witness made clearer and simpler: it breaks the claim clearly, and differs from the base in few features.
 
 The first input that a search finds may break the claim by 1e-9, where onnxruntime's float32 says otherwise, although
-others break it by 1. So it climbs (`ascent`), then features go back to the base (`bases`, `shrinking`): the row
-that the region lies around, the nearest row of a table, or the centre. Where a row in the region breaks the claim
-itself, it is the witness. What comes out is replayed exactly like any candidate; where the replay, or
+others break it by 1. So it climbs (in the core, or by `ascent`), then features go back to the base (`bases`,
+`shrinking`): the row that the region lies around, the nearest row of a table, or the centre. Where a row in the region
+breaks the claim itself, it is the witness. What comes out is replayed exactly like any candidate; where the replay, or
 onnxruntime, denies it, the next best is tried, and in the end the first witness stays. So `different` rests on what it
 rested on before.
 
@@ -39,14 +39,22 @@ _TRIED = 3
 """The most points that are replayed exactly, which may take longer than everything else here."""
 
 
-def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simplify: bool = True) -> Witness:
+Climb = Callable[[Array, float], Sequence[Array] | None]
+"""From an input that breaks a claim to those that break it more clearly, the clearest first, within some seconds; None
+where it does not look."""
+
+
+def improve(
+    task: Task, replay: Replay, first: Witness, seconds: float, *, ascent: Climb | None = None, simplify: bool = True
+) -> Witness:
     """The best witness that is found beside the first one, or that one itself, after a search of so many seconds.
 
     Without `simplify` it breaks the claim as clearly as can be found, and features are not put back.
     """
     if isinstance(task.property, Containment):  # there is no score that could be higher
         return replay.asked(first)
-    deadline = perf_counter() + min(LONGEST, SHARE * seconds)
+    seconds = min(LONGEST, SHARE * seconds)
+    deadline = perf_counter() + seconds
 
     def late() -> bool:
         return perf_counter() > deadline
@@ -54,7 +62,10 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
     excess = Excess(task)
     start = np.array([approximately(x) for x in first.normalised])
     with np.errstate(all="ignore"):
-        ends = [*climb(task, excess, start, late)[:2], start]
+        clearer = None if ascent is None else ascent(start, seconds)
+        if clearer is None:
+            clearer = climb(task, excess, start, late)
+        ends = [*clearer[:2], start]
         least = float(excess.at(start[None])[0])
         points = (point for x in ends for point in _points(task, excess, x, least, late, simplify=simplify))
         doubtful: Witness | None = None

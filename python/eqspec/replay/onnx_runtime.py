@@ -53,10 +53,9 @@ class RuntimeReplay:
         raw = [c + s * x for c, s, x in zip(task.space.centre, task.space.scale, point, strict=True)]
         reference = self.outputs(task.reference, raw if task.reference_takes_raw else point, rewritten=rewritten)
         candidate = self.outputs(task.candidate, raw if task.candidate_takes_raw else point, rewritten=rewritten)
-        exact_reference = [(Fraction(y), Fraction(y)) for y in reference.tolist()]
-        exact_candidate = [(Fraction(y), Fraction(y)) for y in candidate.tolist()]
+        points = ([(y, y) for y in map(Fraction, part.tolist())] for part in (reference, candidate))
         lowest_wins = task.space.decide == "min"
-        return violation(task.property, exact_reference, exact_candidate, lowest_wins=lowest_wins) is not None
+        return violation(task.property, *points, lowest_wins=lowest_wins) is not None
 
     def _file(self, network: Network, *, rewritten: bool) -> Session:
         key = (network.source, network.identity, network.stripped is not None, rewritten)

@@ -285,7 +285,7 @@ def _nearest_float32(number: Fraction, low: Fraction, high: Fraction) -> Fractio
 
 
 def _middles(enclosures: Sequence[Enclosure]) -> tuple[float, ...]:
-    return tuple(approximately((low + high) / 2) for low, high in enclosures)
+    return tuple(approximately(low if low is high else (low + high) / 2) for low, high in enclosures)
 
 
 def _confidence(task: Task, scores: Sequence[float], found: Violation) -> float | None:

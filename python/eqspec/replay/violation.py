@@ -117,6 +117,8 @@ def _too_far(
 
 
 def _least_gap(a: Enclosure, b: Enclosure) -> Fraction:
+    if a[0] is a[1] and b[0] is b[1]:  # two points, for which one difference does
+        return abs(a[0] - b[0])
     return max(Fraction(0), a[0] - b[1], b[0] - a[1])
 
 

@@ -21,7 +21,6 @@ from eqspec.float_mode import require_ieee
 from eqspec.networks.containment import quantised
 from eqspec.property import Containment, Guarded, validate
 from eqspec.replay.holding import likely_met
-from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
 from eqspec.run import attack_alone, core
@@ -32,6 +31,7 @@ from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
+from eqspec.run.improvement import improved
 from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.nearly import nearly
@@ -230,7 +230,7 @@ class Runner:
             raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
         witness: Witness | None = solution.witness
         if witness is not None:
-            witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
+            witness = improved(question, options, replay, witness, perf_counter() - began)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
         result = with_reason(task, _with_grid_reason(result) if replay.beside else result)
         if options.weaken and result.verdict is Verdict.UNKNOWN:

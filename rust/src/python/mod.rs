@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use super::property::Property;
     #[pymodule_export]
-    use super::run::{evaluate, factor_radii, fingerprint, solve};
+    use super::run::{clearer, evaluate, factor_radii, fingerprint, solve};
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]

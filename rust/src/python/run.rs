@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Callbacks as a [`Host`]; remembers the first exception, and what `confirm` returned for the inputs that it accepted.
 struct Caller {
@@ -248,6 +248,32 @@ pub fn fingerprint<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
     Ok(PyBytes::new(py, &search::fingerprint(&pair.0, &region, &claim, &settings.0)))
+}
+
+/// Inputs (N, I) that violate a property more clearly than a witness (I,) does, as [`search::clearer`] finds them within
+/// some seconds; None where it does not look.
+#[pyfunction]
+#[pyo3(signature = (pair, lower, upper, property, settings, witness, seconds, *, constraints = None))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
+pub fn clearer<'py>(
+    py: Python<'py>,
+    pair: &Pair,
+    lower: PyReadonlyArray1<'py, f64>,
+    upper: PyReadonlyArray1<'py, f64>,
+    property: &Property,
+    settings: &Settings,
+    witness: PyReadonlyArray1<'py, f64>,
+    seconds: f64,
+    constraints: Option<Constraints<'py>>,
+) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+    let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
+    let (witness, pair) = (witness.as_array().to_vec(), pair.0.clone());
+    let inputs = pair.inputs();
+    let same = crate::error::same_size("lower", region.lower.len(), inputs);
+    same.and_then(|()| crate::error::same_size("witness", witness.len(), inputs)).map_err(|e| python_error(&e))?;
+    let deadline = Instant::now() + Duration::try_from_secs_f64(seconds.min(3600.0)).unwrap_or_default();
+    let found = py.detach(|| search::clearer(&pair, &region, &claim, &witness, deadline));
+    found.map(|points| PyArray1::from_vec(py, points.concat()).reshape([points.len(), inputs])).transpose()
 }
 
 /// Region and claim from what Python hands in.

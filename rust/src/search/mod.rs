@@ -53,6 +53,7 @@ mod statistics;
 mod trust;
 mod worker;
 
+pub use falsify::clearer;
 pub use fingerprint::fingerprint;
 pub use host::{Host, NoHost};
 pub use ledger::Ledger;
