@@ -29,6 +29,7 @@ mod gradient;
 mod graphs;
 mod hinting;
 mod hulls;
+mod kept_memory;
 mod limits;
 mod line;
 mod near;

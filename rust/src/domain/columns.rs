@@ -15,7 +15,10 @@ impl Columns {
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.count = columns;
-        if self.data.len() < rows * columns {
+        if self.data.is_empty() {
+            // Memory that the system gives as zeros is not written twice.
+            self.data = vec![0.0; rows * columns];
+        } else if self.data.len() < rows * columns {
             self.data.resize(rows * columns, 0.0);
         }
     }
@@ -35,10 +38,24 @@ impl Columns {
         Self { rows: self.rows, count: self.count, data: self.all().to_vec() }
     }
 
-    /// Bytes that the matrix has taken, spare room included.
+    /// Bytes that the entries take.
     #[must_use]
     pub fn bytes(&self) -> usize {
+        size_of_val(self.all())
+    }
+
+    /// Bytes that the matrix has taken, whatever its shape is.
+    #[must_use]
+    pub fn room(&self) -> usize {
         size_of_val(self.data.as_slice())
+    }
+
+    /// Takes the shape away; the memory stays. Where assertions are on, no later entry is a number unless it is written.
+    pub fn forget(&mut self) {
+        (self.rows, self.count) = (0, 0);
+        if cfg!(debug_assertions) {
+            self.data.fill(f64::NAN);
+        }
     }
 
     /// Number of rows.

@@ -29,13 +29,15 @@
 //! where rest is how far the range reaches from e: the norm is that of kappa (d - c) and of rest.
 
 use super::difference_plane::Plane;
+use super::euclidean_sums::{Member, RowSums, Sums, add_column};
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::{LayerState, Source};
 use super::output::GeneratorRow;
 use super::phase::Bounds;
 use crate::network::{Function, Pair};
-use crate::numeric::round::{TINY, U, add_up, gamma, inflate, max_propagating_nan, mul_up, sub_up};
-use crate::numeric::spectral::{MOST_PRODUCTS, length, spectral_norm};
+use crate::numeric::kernels::{Accumulate, absolute_row_sums, gather_quotients};
+use crate::numeric::round::{TINY, add_up, gamma, inflate, max_propagating_nan, mul_up, sub_up};
+use crate::numeric::spectral::{MOST_PRODUCTS, about_norm, length, spectral_norm};
 
 /// Steps of a power iteration that estimates a norm.
 const ESTIMATE: usize = 6;
@@ -45,21 +47,6 @@ const SMALLEST: f64 = 1e-100;
 
 /// The smallest weight of a block.
 const LEAST_WEIGHT: f64 = 1.0 / 1024.0;
-
-/// The own generator of one neuron: t = shift + size ad, and |t| <= reach.
-#[derive(Debug, Clone, Copy)]
-struct Member {
-    /// Its number among the difference's own generators.
-    number: usize,
-    row: usize,
-    shift: f64,
-    size: f64,
-    kappa: f64,
-    reach: f64,
-    /// c of a plane; 0 of a strip.
-    about: f64,
-    rest: f64,
-}
 
 /// What the function of one step adds to the difference: |t|_2 <= norm.
 #[derive(Debug, Clone)]
@@ -100,6 +87,7 @@ impl EuclideanNorms {
             return Self::default();
         }
         let mut norms = Self { groups: Vec::new(), sizes: Vec::new(), own: last.first_own(inputs) };
+        let (mut kept, mut stacked) = (Vec::new(), Vec::new());
         for (s, layer) in layers.iter().enumerate() {
             if stop() || layer.d_common.is_empty() || layer.d.lower.len() != layer.d_common.rows() {
                 return Self::default();
@@ -111,7 +99,8 @@ impl EuclideanNorms {
                 let functions = (&pair.first[s].function, &pair.second[s].function);
                 let members = members_of(layer, functions, &norms.sizes[s]);
                 if !members.is_empty() {
-                    let norm = norm_of(&members, &reaches, &blocks(layer, &members, &norms.groups, &own));
+                    kept = blocks(layer, &members, &norms.groups, &own, kept);
+                    let norm = norm_of(&members, &reaches, &kept, &mut stacked);
                     norms.groups.push(Group { members, norm });
                 }
             }
@@ -154,77 +143,29 @@ impl EuclideanNorms {
     }
 }
 
-/// Sums over the entries g of one row for the members of a group: with q = g / size, g ad = q t - q shift.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    shifts: f64,
-    shift_sizes: f64,
-    absolute: f64,
-    squares: f64,
-    missed: f64,
-}
-
-impl Sums {
-    fn add(&mut self, entry: f64, member: &Member) {
-        let q = entry / member.size;
-        self.shifts -= q * member.shift;
-        self.shift_sizes += (q * member.shift).abs();
-        self.absolute += q.abs() * member.reach;
-        self.squares += q * q;
-        // |g - q size| <= U |g|, and what underflows; |ad| <= 1.
-        self.missed += 2.0 * U * entry.abs() + TINY * (1.0 + member.size);
-    }
-
-    /// An upper bound of |q . t|.
-    fn reach(&self, norm: f64, members: usize) -> f64 {
-        let by_sizes = inflate(self.absolute, 2 * members + 2);
-        let length = inflate(inflate(self.squares + TINY, 2 * members + 2).sqrt(), 2);
-        let by_norm = mul_up(length, norm);
-        if by_norm < by_sizes { by_norm } else { by_sizes }
-    }
-
-    /// What the shifts, as they are computed, may be off by, and what is lost because q is rounded.
-    fn off(&self, members: usize) -> f64 {
-        inflate(gamma(2 * members + 4) * self.shift_sizes + self.missed, 4 * members + 8)
-    }
-
-    /// An upper bound of sum g ad.
-    fn upper(&self, norm: f64, members: usize) -> f64 {
-        let found = add_up(add_up(self.shifts, self.reach(norm, members)), self.off(members));
-        if found.is_nan() { f64::INFINITY } else { found }
-    }
-}
-
 impl Reaches {
     fn of(layer: &LayerState, groups: &[Group], own: &[Place]) -> Self {
         let form = &layer.d_common;
         let m = form.rows();
         let (mut shared, mut columns) = (vec![0.0; m], 0_usize);
-        let mut add = |column: &[f64]| {
-            shared.iter_mut().zip(column).for_each(|(o, v)| *o += v.abs());
-            columns += 1;
-        };
-        for j in 1..form.len() {
-            add(form.column(j));
-        }
+        absolute_row_sums(&mut shared, form.from(1), Accumulate::Replace);
+        columns += form.len().saturating_sub(1);
         for j in (0..layer.d_rest.len()).filter(|j| own[*j].is_none()) {
-            add(layer.d_rest.column(j));
+            absolute_row_sums(&mut shared, layer.d_rest.column(j), Accumulate::Add);
+            columns += 1;
         }
-        let mut sums = vec![vec![Sums::default(); m]; groups.len()];
+        let mut sums: Vec<RowSums> = groups.iter().map(|_| RowSums::new(m)).collect();
         for (j, place) in own.iter().enumerate() {
             let Some((group, member)) = *place else { continue };
-            let (sums, member) = (&mut sums[group], &groups[group].members[member]);
-            for (sum, &entry) in sums.iter_mut().zip(layer.d_rest.column(j)).filter(|(_, entry)| **entry != 0.0) {
-                sum.add(entry, member);
-            }
+            add_column(&mut sums[group], layer.d_rest.column(j), &groups[group].members[member]);
         }
         let counts = groups.iter().map(|g| g.members.len()).sum::<usize>();
         let centres = (0..m).map(|i| {
             let mut centre = form.column(0)[i];
             let (mut off, mut sizes) = (layer.extent_d.err[i], centre.abs());
             for (sum, group) in sums.iter().zip(groups) {
-                (centre, sizes) = (centre + sum[i].shifts, sizes + sum[i].shifts.abs());
-                off = add_up(off, sum[i].off(group.members.len()));
+                (centre, sizes) = (centre + sum.shifts[i], sizes + sum.shifts[i].abs());
+                off = add_up(off, sum.at(i).off(group.members.len()));
             }
             (centre, add_up(off, inflate(gamma(groups.len() + 2) * sizes, counts + 8)))
         });
@@ -236,7 +177,7 @@ impl Reaches {
             of_groups: sums
                 .iter()
                 .zip(groups)
-                .map(|(sums, group)| sums.iter().map(|sum| sum.reach(group.norm, group.members.len())).collect())
+                .map(|(sums, group)| (0..m).map(|i| sums.at(i).reach(group.norm, group.members.len())).collect())
                 .collect(),
         }
     }
@@ -344,7 +285,7 @@ fn slopes((first, second): (&Function, &Function), row: usize, (l, u): (f64, f64
 }
 
 /// An upper bound of the Euclidean norm of (kappa (d - c) + rest) over the members of a step.
-fn norm_of(members: &[Member], reaches: &Reaches, blocks: &[Block]) -> f64 {
+fn norm_of(members: &[Member], reaches: &Reaches, blocks: &[Block], stacked: &mut Vec<f64>) -> f64 {
     let by_rows = length(members.iter().map(|member| member.reach));
     let beside = |member: &Member| add_up(mul_up(member.kappa, reaches.plain(member.row, member.about)), member.rest);
     let mut plain: Vec<f64> = members.iter().map(beside).collect();
@@ -358,7 +299,7 @@ fn norm_of(members: &[Member], reaches: &Reaches, blocks: &[Block]) -> f64 {
             plain.iter_mut().zip(&reaching).for_each(|(o, v)| *o = add_up(*o, *v));
         }
     }
-    let Some(along) = norm_of_blocks(&chosen, members.len()) else { return by_rows };
+    let Some(along) = norm_of_blocks(&chosen, members.len(), stacked) else { return by_rows };
     let by_blocks = add_up(length(plain.iter().copied()), along);
     if by_blocks < by_rows { by_blocks } else { by_rows }
 }
@@ -372,77 +313,64 @@ struct Block {
 }
 
 impl Block {
-    /// About the norm of N: from below, by a power iteration.
+    /// The block of these columns, each with what it is divided by, on rows with a factor each.
+    fn of(columns: &[(&[f64], f64)], rows: &[(usize, f64)], factor: f64, mut transposed: Vec<f64>) -> Self {
+        transposed.resize(columns.len() * rows.len(), 0.0);
+        gather_quotients(&mut transposed, columns, rows);
+        Self { columns: columns.len(), transposed, factor }
+    }
+
+    /// About the norm of N, from below.
     fn estimate(&self) -> f64 {
-        let (k, r) = (self.columns, self.transposed.len() / self.columns.max(1));
-        let (mut x, mut norm) = (vec![1.0; r], 0.0);
-        for _ in 0..ESTIMATE {
-            let unit = x.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if unit == 0.0 || !unit.is_finite() {
-                return norm;
-            }
-            let mut y = vec![0.0; k];
-            for (column, v) in self.transposed.chunks_exact(k).zip(&x) {
-                y.iter_mut().zip(column).for_each(|(o, a)| *o += a * v / unit);
-            }
-            norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
-            x = self.transposed.chunks_exact(k).map(|column| column.iter().zip(&y).map(|(a, v)| a * v).sum()).collect();
-        }
-        norm
+        about_norm(&self.transposed, (self.columns, self.transposed.len() / self.columns.max(1)), ESTIMATE)
     }
 }
 
 /// The blocks of all groups that are known before a step. Where kappa or a norm is very small a larger one is taken, so that
-/// their product never underflows.
-fn blocks(layer: &LayerState, members: &[Member], groups: &[Group], own: &[Place]) -> Vec<Block> {
+/// their product never underflows. They take the memory of those of an earlier step.
+fn blocks(layer: &LayerState, members: &[Member], groups: &[Group], own: &[Place], earlier: Vec<Block>) -> Vec<Block> {
+    let mut memory = earlier.into_iter().map(|block| block.transposed);
+    let shared = shared_block(layer, members, own, memory.next().unwrap_or_default());
     let mut columns = vec![Vec::new(); groups.len()];
     for (j, place) in own.iter().enumerate() {
         if let Some((group, member)) = place {
-            columns[*group].push((j, groups[*group].members[*member].size));
+            columns[*group].push((layer.d_rest.column(j), groups[*group].members[*member].size));
         }
     }
-    let block = |(columns, group): (&Vec<(usize, f64)>, &Group)| {
+    let block = |(columns, group): (&Vec<(&[f64], f64)>, &Group)| {
         let norm = group.norm.max(SMALLEST);
-        let entries = members.iter().flat_map(|member| {
-            let factor = member.kappa.max(SMALLEST) * norm;
-            columns.iter().map(move |&(j, size)| factor * (layer.d_rest.column(j)[member.row] / size))
-        });
+        let rows: Vec<_> = members.iter().map(|member| (member.row, member.kappa.max(SMALLEST) * norm)).collect();
         let largest = members.iter().fold(SMALLEST, |most, member| most.max(member.kappa));
-        Block { columns: columns.len(), transposed: entries.collect(), factor: 1.0 + largest * norm }
+        Block::of(columns, &rows, 1.0 + largest * norm, memory.next().unwrap_or_default())
     };
     let of_groups = columns.iter().zip(groups).map(block);
-    std::iter::once(shared_block(layer, members, own)).chain(of_groups).collect()
+    std::iter::once(shared).chain(of_groups).collect()
 }
 
 /// The block of the generators that are in no group. Each is a number between -1 and 1 with a weight of its own, the length
 /// of its column, as one of the groups would have it.
-fn shared_block(layer: &LayerState, members: &[Member], own: &[Place]) -> Block {
+fn shared_block(layer: &LayerState, members: &[Member], own: &[Place], memory: Vec<f64>) -> Block {
     let (common, rest) = (&layer.d_common, &layer.d_rest);
     let alone = (0..rest.len()).filter(|j| own[*j].is_none());
     let all = (1..common.len()).map(|j| common.column(j)).chain(alone.map(|j| rest.column(j)));
-    let mut columns = Vec::new();
-    for column in all {
-        let of_members = members.iter().map(|member| member.kappa.max(SMALLEST) * column[member.row]);
-        let length = length(of_members);
-        if members.iter().any(|member| column[member.row] != 0.0) {
-            columns.push((column, length));
-        }
+    let mut columns: Vec<(&[f64], f64)> = Vec::new();
+    for column in all.filter(|column| members.iter().any(|member| column[member.row] != 0.0)) {
+        columns.push((column, length(members.iter().map(|member| member.kappa.max(SMALLEST) * column[member.row]))));
     }
-    // Weights length / total, whose sum is less than 1.
+    // Weights length / total, whose sum is less than 1; columns are multiplied by sqrt(total / length).
     let total = columns.iter().map(|(_, length)| length).sum::<f64>() * (1.0 + 1e-9);
-    let factors: Vec<f64> = columns.iter().map(|(_, length)| (total / length).sqrt()).collect();
-    let entries = members.iter().flat_map(|member| {
-        let kappa = member.kappa.max(SMALLEST);
-        columns.iter().zip(&factors).map(move |((column, _), factor)| kappa * column[member.row] * factor)
-    });
+    for (_, length) in &mut columns {
+        *length = (*length / total).sqrt();
+    }
+    let rows: Vec<_> = members.iter().map(|member| (member.row, member.kappa.max(SMALLEST))).collect();
     let largest = members.iter().fold(SMALLEST, |most, member| most.max(member.kappa));
-    let most = factors.iter().fold(1.0, |most: f64, factor| most.max(*factor));
-    Block { columns: columns.len(), transposed: entries.collect(), factor: 1.0 + largest + most }
+    let most = columns.iter().fold(1.0, |most: f64, (_, divisor)| most.max(1.0 / divisor));
+    Block::of(&columns, &rows, 1.0 + largest + most, memory)
 }
 
 /// An upper bound of |sum_j N_j u_j|_2 over all |u_j|_2 <= 1: the root of the norm of sum_j N_j N_j^T / w_j. `None` where that
 /// would take too long, or where an estimate says nothing.
-fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize) -> Option<f64> {
+fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize, stacked: &mut Vec<f64>) -> Option<f64> {
     let total = chosen.iter().map(|(_, estimate)| estimate).sum::<f64>();
     if chosen.is_empty() {
         return Some(0.0);
@@ -453,7 +381,7 @@ fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize) -> Option<f64> {
     }
     let weights: Vec<f64> = chosen.iter().map(|(_, estimate)| (estimate / total).max(LEAST_WEIGHT)).collect();
     let sum = inflate(weights.iter().sum::<f64>(), weights.len());
-    let mut stacked = vec![0.0; rows * members];
+    stacked.resize(rows * members, 0.0);
     let (mut from, mut factors) = (0, 0.0);
     for ((block, _), weight) in chosen.iter().zip(&weights) {
         // 1 / sqrt(w) with w = weight / sum, whose sum is at most 1; at most 1 / sqrt(LEAST_WEIGHT) times a little.
@@ -465,7 +393,7 @@ fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize) -> Option<f64> {
         from += block.columns;
         factors += block.factor;
     }
-    let found = spectral_norm(&stacked, (rows, members))?;
+    let found = spectral_norm(stacked, (rows, members))?;
     // Each entry passed less than sixteen roundings; what underflows in it is multiplied by `factors` at most.
     #[allow(clippy::cast_precision_loss)]
     let lost = TINY * (rows * members) as f64 * factors;

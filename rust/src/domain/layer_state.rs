@@ -97,7 +97,37 @@ pub(super) struct Postactivation {
     pub additions: Vec<(usize, usize, f64)>,
 }
 
+/// The memory of the forms of x, of y and of both parts of d behind a function that no step reads any more.
+pub(super) type SpareForms = [Columns; 4];
+
 impl Postactivation {
+    fn forms(&self) -> [&Columns; 4] {
+        [&self.first, &self.second, &self.common, &self.rest]
+    }
+
+    fn forms_mut(&mut self) -> [&mut Columns; 4] {
+        [&mut self.first, &mut self.second, &mut self.common, &mut self.rest]
+    }
+
+    /// Bytes that the forms take.
+    pub fn bytes(&self) -> usize {
+        self.forms().iter().map(|form| form.bytes()).sum()
+    }
+
+    /// Takes the forms away; there are none any more.
+    pub fn take_forms(&mut self) -> SpareForms {
+        self.forms_mut().map(std::mem::take)
+    }
+
+    /// Takes memory for the forms of the next box, if there is none yet: what was written last is likeliest to be in a cache.
+    pub fn reuse(&mut self, spare: &mut Vec<SpareForms>) {
+        if self.forms().iter().all(|form| form.room() == 0)
+            && let Some(forms) = spare.pop()
+        {
+            [self.first, self.second, self.common, self.rest] = forms;
+        }
+    }
+
     /// Columns of a form over f1's generators that has this one as a term.
     pub fn columns1(&self) -> usize {
         if self.fresh1.is_empty() { self.first.len() } else { self.from1 + self.fresh1.len() }
@@ -187,9 +217,8 @@ impl LayerState {
 
     /// Bytes that the forms take, before and behind the function.
     pub(super) fn bytes(&self) -> usize {
-        let Postactivation { first, second, common, rest, .. } = &self.after;
-        let forms = [&self.z1, &self.z2, &self.d_common, &self.d_rest, first, second, common, rest];
-        forms.iter().map(|form| form.bytes()).sum()
+        let forms = [&self.z1, &self.z2, &self.d_common, &self.d_rest];
+        forms.iter().map(|form| form.bytes()).sum::<usize>() + self.after.bytes()
     }
 
     /// Frees the forms before the function; bounds and transformers stay.
@@ -198,14 +227,6 @@ impl LayerState {
             *form = Columns::default();
         }
         self.rest_sources.clear();
-    }
-
-    /// Frees the forms behind the function.
-    pub(super) fn drop_postactivation(&mut self) {
-        let Postactivation { first, second, common, rest, .. } = &mut self.after;
-        for form in [first, second, common, rest] {
-            *form = Columns::default();
-        }
     }
 
     /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another

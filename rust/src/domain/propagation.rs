@@ -2,14 +2,17 @@
 //! bounds, and the transformers of the step's function. One [`Propagation`] is one worker's workspace.
 //!
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all steps are kept, because the
-//! split score walks back through them.
+//! split score walks back through them; but of forms behind functions, where nothing rounds ([`super::value_form`]), only the memory,
+//! for later steps: of the first box of a graph half of the time went into memory that was never written to.
 
 use super::abstract_domain::AbstractDomain;
 use super::back_substitution::BackSubstitution;
 use super::clock::Clock;
+use super::columns::Columns;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds, LayerBounds};
 use super::intervals;
-use super::layer_state::{Generators, LayerState};
+use super::kept_memory::States;
+use super::layer_state::{Generators, LayerState, SpareForms};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::{Origin, Pair};
@@ -37,7 +40,7 @@ impl From<Contradiction> for Failure {
 #[derive(Debug)]
 pub struct Propagation {
     domain: AbstractDomain,
-    layers: Vec<LayerState>,
+    states: States,
     generators: Generators,
     input: Input,
     buffers: Buffers,
@@ -56,7 +59,7 @@ impl Propagation {
     pub fn new(domain: AbstractDomain, depth: usize) -> Self {
         Self {
             domain,
-            layers: vec![LayerState::default(); depth],
+            states: States::new(depth),
             generators: Generators::default(),
             input: Input::default(),
             buffers: Buffers::default(),
@@ -123,13 +126,13 @@ impl Propagation {
     /// are none after a propagation that gave no enclosure, because the states are then those of two propagations.
     #[must_use]
     pub fn layers(&self) -> &[LayerState] {
-        if self.whole { &self.layers } else { &[] }
+        if self.whole { &self.states.layers } else { &[] }
     }
 
     /// The states of the steps that the last propagation has done, also where it gave no enclosure in the end.
     #[must_use]
     pub fn finished(&self) -> &[LayerState] {
-        &self.layers[..self.finished]
+        &self.states.layers[..self.finished]
     }
 
     /// Additions and multiplications of all propagations so far that the terms themselves need: products over active
@@ -159,14 +162,14 @@ impl Propagation {
     /// Propagates the box lower <= x <= upper, with nothing else known or assumed.
     pub fn enclose(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Result<Output<'_>, Failure> {
         self.run(pair, (lower, upper), None)?;
-        Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        Ok(Output::new(&self.states.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
     /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude
     /// what is found there is a contradiction.
     pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
         self.run(pair, (&known.lower, &known.upper), Some(known))?;
-        Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        Ok(Output::new(&self.states.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
     fn run(
@@ -180,13 +183,16 @@ impl Propagation {
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         self.generators.reset(inputs);
         let keep = bytes(pair) <= KEPT;
+        let keep_behind = keep && pair.rounds();
         let mut back_substitution =
             self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_sequence());
+        let States { layers, spare } = &mut self.states;
         for l in 0..depth {
-            let (before, after) = self.layers.split_at_mut(l);
+            let (before, after) = layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
             let needed = LayerState::bytes_needed(from, &self.generators, (pair, l));
-            if before.iter().map(LayerState::bytes).sum::<usize>().saturating_add(needed) > self.memory {
+            let held = before.iter().map(LayerState::bytes).chain(spare.iter().flatten().map(Columns::bytes));
+            if held.sum::<usize>().saturating_add(needed) > self.memory {
                 return Err(Failure::TooLarge);
             }
             self.buffers.parts.over = needed > LARGE && self.buffers.parts.clock.over();
@@ -216,18 +222,22 @@ impl Propagation {
                     self.flops += back_substitution.tighten(pair, l, (from.0, layer), (lower, upper)) as u64;
                 }
                 let functions = (pair.function(l), &pair.second[l].function);
+                layer.after.reuse(spare);
                 layer.apply_function(functions, (self.domain, !self.audited), &mut self.generators);
             }
             if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l + 2 < depth) {
-                back_substitution.take_step(pair, l, &self.layers[..=l], (lower, upper));
+                back_substitution.take_step(pair, l, &layers[..=l], (lower, upper));
             }
-            if !keep {
-                release(&mut self.layers, pair, l);
+            if !keep && l + 1 < depth {
+                layers[l].drop_forms();
+            }
+            if !keep_behind {
+                release(layers, pair, l, keep.then_some(&mut *spare));
             }
             self.finished = l + 1;
         }
         if !difference {
-            self.layers[depth - 1].difference_of_outputs(inputs);
+            layers[depth - 1].difference_of_outputs(inputs);
         }
         self.whole = true;
         Ok(())
@@ -257,17 +267,17 @@ fn meet_intervals(
     layer.d.intersect(&found.d)
 }
 
-/// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the
-/// functions of the steps of which it was the last reader.
-fn release(layers: &mut [LayerState], pair: &Pair, l: usize) {
-    if l + 1 < pair.depth() {
-        layers[l].drop_forms();
-    }
+/// Frees the forms behind the functions of the steps of which step l, which is done, was the last reader; their memory is kept
+/// for later steps where it is asked for.
+fn release(layers: &mut [LayerState], pair: &Pair, l: usize, mut spare: Option<&mut Vec<SpareForms>>) {
     for term in &pair.difference[l].terms {
         if let Origin::Step(j) = term.origin
             && pair.last_reader(j) == l
         {
-            layers[j].drop_postactivation();
+            let forms = layers[j].after.take_forms();
+            if let Some(spare) = spare.as_deref_mut() {
+                spare.push(forms);
+            }
         }
     }
 }

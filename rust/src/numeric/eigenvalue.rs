@@ -13,9 +13,11 @@
 
 use super::pair_sums::dot;
 use super::round::{TINY, add_up, gamma, inflate};
+use super::vectorised::vectorised;
 
-/// Steps of the power iteration.
+/// The most steps of the power iteration, which ends when a step changes its result by less than this share.
 const STEPS: usize = 40;
+const SETTLED: f64 = 1e-5;
 
 /// How far above its result c is tried, as a share of it: the iteration is mostly within a part of a thousand, from below.
 const MARGINS: [f64; 3] = [1e-3, 1e-2, 5e-2];
@@ -43,15 +45,37 @@ fn estimated(lower: &[f64], n: usize) -> Option<f64> {
             *v /= unit;
         }
         let mut y = vec![0.0; n];
-        for (j, column) in lower.chunks_exact(n).enumerate() {
-            y[j] += column[j] * x[j] + dot(&column[j + 1..], &x[j + 1..]);
-            let of_j = x[j];
-            y[j + 1..].iter_mut().zip(&column[j + 1..]).for_each(|(o, a)| *o += a * of_j);
-        }
+        add_symmetric_product(&mut y, lower, &x);
+        let before = norm;
         norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
         x = y;
+        if (norm - before).abs() <= SETTLED * norm {
+            break;
+        }
     }
     Some(norm)
+}
+
+vectorised! {
+    /// out += A x for the symmetric matrix with this lower triangle, column-major.
+    fn add_symmetric_product<'a>(out: &'a mut [f64], lower: &'a [f64], x: &'a [f64]) {
+        for (j, column) in lower.chunks_exact(x.len()).enumerate() {
+            out[j] += column[j] * x[j] + dot(&column[j + 1..], &x[j + 1..]);
+            let of_j = x[j];
+            out[j + 1..].iter_mut().zip(&column[j + 1..]).for_each(|(o, a)| *o += a * of_j);
+        }
+    }
+}
+
+vectorised! {
+    /// What stands left of the diagonal in row i = row.len() of the factor of c I - G, from the rows above it.
+    fn left_of_diagonal<'a>(row: &'a mut [f64], above: &'a [f64], lower: &'a [f64], n: usize) {
+        let i = row.len();
+        for j in 0..i {
+            let of_j = &above[j * n..=j * n + j];
+            row[j] = (-lower[j * n + i] - dot(&row[..j], &of_j[..j])) / of_j[j];
+        }
+    }
 }
 
 /// An upper bound of the largest eigenvalue, little more than c; `None` if the factorisation of c I - G does not succeed.
@@ -62,10 +86,7 @@ pub fn bounded_by(lower: &[f64], n: usize, c: f64) -> Option<f64> {
     let mut trace = 0.0;
     for i in 0..n {
         let (above, row) = factor.split_at_mut(i * n);
-        for j in 0..i {
-            let of_j = &above[j * n..=j * n + j];
-            row[j] = (-lower[j * n + i] - dot(&row[..j], &of_j[..j])) / of_j[j];
-        }
+        left_of_diagonal(&mut row[..i], above, lower, n);
         let diagonal = c - lower[i * n + i];
         let pivot = diagonal - dot(&row[..i], &row[..i]);
         if !(pivot > 0.0 && pivot.is_finite()) {

@@ -4,9 +4,11 @@
 //! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the
 //! search.
 
+use super::pair_sums::dot;
 use super::real::Real;
 use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
 
@@ -68,6 +70,57 @@ pub fn transposed_product<T: Real>(
         T::ONE,
         Par::Seq,
     );
+}
+
+/// Sets the lower triangle of destination (n, n), the diagonal included, to matrix^T * matrix for `matrix` (m, n); the rest is
+/// left as it is.
+pub fn lower_square(destination: &mut [f64], matrix: &[f64], (m, n): (usize, usize)) {
+    if n == 0 {
+        return;
+    }
+    let matrix = MatRef::from_column_major_slice(&matrix[..m * n], m, n);
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(&mut destination[..n * n], n, n),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        matrix.transpose(),
+        BlockStructure::Rectangular,
+        matrix,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
+vectorised! {
+    /// Sets out (columns, rows), column-major, to factor * (column\[row\] / divisor), for listed columns with a divisor each and
+    /// listed rows with a factor each.
+    pub fn gather_quotients<'a>(out: &'a mut [f64], columns: &'a [(&'a [f64], f64)], rows: &'a [(usize, f64)]) {
+        const LANES: usize = 8;
+        let count = columns.len();
+        for (k, few) in columns.chunks(LANES).enumerate() {
+            let mut divisors = [1.0; LANES];
+            divisors.iter_mut().zip(few).for_each(|(o, (_, divisor))| *o = *divisor);
+            for (i, &(row, factor)) in rows.iter().enumerate() {
+                let mut entries = [0.0; LANES];
+                entries.iter_mut().zip(few).for_each(|(o, (column, _))| *o = column[row]);
+                for (entry, divisor) in entries.iter_mut().zip(&divisors) {
+                    *entry = factor * (*entry / divisor);
+                }
+                let from = i * count + k * LANES;
+                out[from..from + few.len()].copy_from_slice(&entries[..few.len()]);
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Sets out\[j\] to the product of column j of `matrix` with a vector.
+    pub fn column_products<'a>(out: &'a mut [f64], matrix: &'a [f64], vector: &'a [f64]) {
+        for (o, column) in out.iter_mut().zip(matrix.chunks_exact(vector.len().max(1))) {
+            *o = dot(column, vector);
+        }
+    }
 }
 
 vectorised! {
@@ -278,6 +331,55 @@ vectorised! {
         for (out, &j) in packed.chunks_exact_mut(rows.len()).zip(columns) {
             let column = &matrix[j * m..(j + 1) * m];
             out.iter_mut().zip(rows).for_each(|(o, &i)| *o = column[i]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole numbers that look random.
+    fn numbers(count: usize) -> Vec<f64> {
+        let mut state = 5_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state >> 24) - 128.0
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn squares_and_products_with_columns_are_sums_of_products() {
+        for (m, n) in [(1, 1), (3, 7), (40, 21), (0, 2)] {
+            let matrix = numbers(m * n);
+            let product = |i: usize, j: usize| (0..m).map(|k| matrix[i * m + k] * matrix[j * m + k]).sum::<f64>();
+            let mut square = vec![0.5; n * n];
+            lower_square(&mut square, &matrix, (m, n));
+            for j in 0..n {
+                assert!((0..n).all(|i| square[j * n + i] == if i < j { 0.5 } else { product(i, j) }), "{m} {n} {j}");
+            }
+            if m > 0 {
+                let mut of_last = vec![0.5; n];
+                column_products(&mut of_last, &matrix, &matrix[(n - 1) * m..]);
+                assert!((0..n).all(|j| of_last[j] == product(n - 1, j)), "{m} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_columns_are_gathered_with_factors_and_divisors() {
+        for (count, rows) in [(1, 1), (8, 3), (19, 5), (0, 2)] {
+            let entries = numbers(count * 6);
+            let columns: Vec<(&[f64], f64)> = entries.chunks(6).zip([2.0, -0.5, 3.0].into_iter().cycle()).collect();
+            let rows: Vec<_> = [(4, 1.0), (0, 0.25), (5, 7.0), (1, -2.0), (2, 0.0)][..rows].to_vec();
+            let mut out = vec![f64::NAN; count * rows.len()];
+            gather_quotients(&mut out, &columns, &rows);
+            for (i, (row, factor)) in rows.iter().enumerate() {
+                for (j, (column, divisor)) in columns.iter().enumerate() {
+                    assert_eq!(out[i * count + j].to_bits(), (factor * (column[*row] / divisor)).to_bits());
+                }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@
 //! largest entry is near 1 then, and what underflows is far below `TINY` times the number of entries.
 
 use super::eigenvalue::largest_eigenvalue;
-use super::kernels::{Accumulate, transposed_product};
+use super::kernels::{Accumulate, add_product, column_products, lower_square, transposed_product};
 use super::round::{TINY, add_up, gamma, inflate, max_propagating_nan, mul_up};
 
 /// Squarings: 2^5 times the exponent leaves rank^(1/64) of a matrix whose singular values are all alike, 10 % for 512.
@@ -22,10 +22,30 @@ const SQUARINGS: usize = 4;
 /// half of them.
 pub const MOST_PRODUCTS: usize = 1 << 31;
 
-/// An upper bound of the spectral norm of a matrix (m, n), column-major; `None` if it has too many entries. Not a number, or
-/// infinite, where an entry is.
+/// About the spectral norm of a matrix (m, n), column-major: from below, by so many steps of a power iteration.
 #[must_use]
-pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
+pub fn about_norm(matrix: &[f64], (m, n): (usize, usize), steps: usize) -> f64 {
+    let (mut x, mut y, mut norm) = (vec![1.0; n], vec![0.0; m], 0.0);
+    for _ in 0..steps {
+        let unit = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if unit == 0.0 || !unit.is_finite() {
+            return norm;
+        }
+        for v in &mut x {
+            *v /= unit;
+        }
+        y.fill(0.0);
+        add_product(&mut y, matrix, &x);
+        norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
+        column_products(&mut x, matrix, &y);
+    }
+    norm
+}
+
+/// An upper bound of the spectral norm of a matrix (m, n), column-major; `None` if it has too many entries. Not a number, or
+/// infinite, where an entry is. The matrix is scaled.
+#[must_use]
+pub fn spectral_norm(matrix: &mut [f64], (m, n): (usize, usize)) -> Option<f64> {
     if m == 0 || n == 0 {
         return Some(0.0);
     }
@@ -33,7 +53,8 @@ pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
     if products > MOST_PRODUCTS {
         return None;
     }
-    let mut current = matrix[..m * n].to_vec();
+    let mut square_before;
+    let mut current = &mut matrix[..m * n];
     let mut rows = m;
     // Squares of the norms of what was computed so far: |A|^2 <= scale^2 (|A'^T A'| + off).
     let mut levels = Vec::with_capacity(SQUARINGS + 1);
@@ -43,20 +64,22 @@ pub fn spectral_norm(matrix: &[f64], (m, n): (usize, usize)) -> Option<f64> {
             return Some(unwind(0.0, &levels));
         }
         let scale = power_of_two(largest)?;
-        for v in &mut current {
+        for v in &mut *current {
             *v /= scale;
         }
         let lost = count(rows * n) * TINY;
         let frobenius = add_up(squares(current.iter().copied()), lost);
         levels.push((scale, inflate(gamma(rows + 2) * frobenius + lost, 4)));
         let mut square = vec![0.0; n * n];
-        transposed_product(&mut square, &current, &current, (rows, n, n), Accumulate::Replace);
-        if levels.len() == 1
-            && let Some(found) = largest_eigenvalue(&square, n)
-        {
-            return Some(unwind(found, &levels));
+        if levels.len() == 1 {
+            lower_square(&mut square, current, (rows, n));
+            if let Some(found) = largest_eigenvalue(&square, n) {
+                return Some(unwind(found, &levels));
+            }
         }
-        (current, rows) = (square, n);
+        transposed_product(&mut square, current, current, (rows, n, n), Accumulate::Replace);
+        square_before = square;
+        (current, rows) = (&mut square_before, n);
     }
     Some(unwind(length(current.iter().copied()), &levels))
 }
@@ -112,7 +135,7 @@ mod tests {
             [(1, 1, 1.0), (3, 5, 1e-200), (40, 17, 1e-7), (9, 64, 1e180), (30, 30, 1e-240), (4, 6, 1e-290)]
         {
             let matrix: Vec<f64> = (0..m * n).map(|_| size * random()).collect();
-            let bound = spectral_norm(&matrix, (m, n)).expect("few entries");
+            let bound = spectral_norm(&mut matrix.clone(), (m, n)).expect("few entries");
             let (mut x, mut stretched) = ((0..n).map(|_| random()).collect::<Vec<_>>(), 0.0_f64);
             for _ in 0..200 {
                 let unit = length(&x);
@@ -132,12 +155,12 @@ mod tests {
 
     #[test]
     fn what_is_no_number_bounds_nothing() {
-        assert_eq!(spectral_norm(&[0.0; 6], (2, 3)), Some(0.0));
-        assert_eq!(spectral_norm(&[], (0, 3)), Some(0.0));
+        assert_eq!(spectral_norm(&mut [0.0; 6], (2, 3)), Some(0.0));
+        assert_eq!(spectral_norm(&mut [], (0, 3)), Some(0.0));
         for odd in [f64::NAN, f64::INFINITY] {
-            assert!(spectral_norm(&[1.0, odd], (1, 2)).is_none_or(|bound| !bound.is_finite()));
+            assert!(spectral_norm(&mut [1.0, odd], (1, 2)).is_none_or(|bound| !bound.is_finite()));
         }
-        assert_eq!(spectral_norm(&[1.0; 4], (1, 4)).map(|bound| (2.0..2.002).contains(&bound)), Some(true));
-        assert_eq!(spectral_norm(&[0.0; 2048], (1, 2048)), None);
+        assert_eq!(spectral_norm(&mut [1.0; 4], (1, 4)).map(|bound| (2.0..2.002).contains(&bound)), Some(true));
+        assert_eq!(spectral_norm(&mut [0.0; 2048], (1, 2048)), None);
     }
 }

@@ -19,6 +19,8 @@ pub enum StageName {
     Guards,
     /// Violations by zonotope rows.
     ZonotopeRows,
+    /// Violations by Euclidean norms, on a first box where all bounds are nearly good enough.
+    NearlyExcluded,
     /// Counterexamples.
     Falsification,
     /// Violations by rows in which the roundings of products of one value are taken together.
@@ -47,12 +49,13 @@ pub enum StageName {
 
 /// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
 /// in the next, and a box that is open after the last one is halved.
-pub const STAGES: [StageName; 17] = [
+pub const STAGES: [StageName; 18] = [
     StageName::Outside,
     StageName::Propagation,
     StageName::GuardSample,
     StageName::Guards,
     StageName::ZonotopeRows,
+    StageName::NearlyExcluded,
     StageName::Falsification,
     StageName::JointRoundings,
     StageName::RoundingLimit,

@@ -7,15 +7,14 @@
 //! of a proof has no place for these bounds, so where one is kept the stage is left out.
 
 use super::alone_questions::bounds_again;
-use super::euclidean_norms::close_by_norms;
+use super::euclidean_norms::{close_by_norms, worth_bounding};
 use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
 use crate::bound::parameters::Parameters;
 use crate::bound::{Assumption, Contractor, Near, NearBudget, SignTreeBudget};
+use crate::domain::IntermediateBounds;
 use crate::domain::propagation::Failure;
-use crate::domain::{AbstractDomain, IntermediateBounds};
 use crate::search::Node;
-use crate::search::context::Context;
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
 use crate::search::split::Plan;
@@ -28,7 +27,8 @@ impl Stage for BackwardBounds {
         if !worth_bounding(workspace, node) {
             return StageResult::Open;
         }
-        let norms = close_by_norms(workspace, node);
+        let known = workspace.current.norms.take();
+        let norms = known.unwrap_or_else(|| close_by_norms(workspace, node));
         if node.open.is_empty() {
             return StageResult::Proved;
         }
@@ -80,19 +80,6 @@ pub(super) fn propagate_again(
     close_by_norms(workspace, node);
     bound_violations(workspace, node, &bounds, Effort { patience, signs: true });
     StageResult::of(node)
-}
-
-/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded. It may be the first box of a
-/// probe, which leaves contraction out: often these bounds prove it.
-fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
-    let Context { pair, settings, record, .. } = workspace.context;
-    let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
-    whole
-        && settings.root_bounds
-        && (!pair.is_chain() || pair.inputs() > settings.wide_above)
-        && settings.contract
-        && settings.domain == AbstractDomain::Reduced
-        && !record.on()
 }
 
 /// How far [`bound_violations`] goes.

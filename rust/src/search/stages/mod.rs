@@ -82,6 +82,7 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
             StageName::GuardSample => guards::GuardSample.run(workspace, node),
             StageName::Guards => guards::Guards.run(workspace, node),
             StageName::ZonotopeRows => rows::ZonotopeRows.run(workspace, node),
+            StageName::NearlyExcluded => euclidean_norms::NearlyExcluded.run(workspace, node),
             StageName::Falsification => falsification::Falsification.run(workspace, node),
             StageName::JointRoundings => joint_roundings::JointRoundings.run(workspace, node),
             StageName::RoundingLimit => rows::RoundingLimit.run(workspace, node),

@@ -1,0 +1,111 @@
+//! Sums over the members of a group: what the own generators of many neurons reach in one row, by their sizes and by the
+//! Euclidean norm of all of them ([`super::euclidean`]).
+
+use crate::numeric::round::{TINY, U, add_up, gamma, inflate, mul_up};
+use crate::numeric::vectorised::vectorised;
+
+/// The own generator of one neuron: t = shift + size ad, and |t| <= reach.
+#[derive(Debug, Clone, Copy)]
+pub struct Member {
+    /// Its number among the difference's own generators.
+    pub number: usize,
+    pub row: usize,
+    pub shift: f64,
+    pub size: f64,
+    pub kappa: f64,
+    pub reach: f64,
+    /// c of a plane; 0 of a strip.
+    pub about: f64,
+    pub rest: f64,
+}
+
+/// Sums over the entries g of one row for the members of a group: with q = g / size, g ad = q t - q shift.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sums {
+    pub shifts: f64,
+    pub shift_sizes: f64,
+    pub absolute: f64,
+    pub squares: f64,
+    pub missed: f64,
+}
+
+impl Sums {
+    #[inline(always)]
+    pub fn add(&mut self, entry: f64, member: &Member) {
+        let q = entry / member.size;
+        self.shifts -= q * member.shift;
+        self.shift_sizes += (q * member.shift).abs();
+        self.absolute += q.abs() * member.reach;
+        self.squares += q * q;
+        // |g - q size| <= U |g|, and what underflows; |ad| <= 1.
+        self.missed += 2.0 * U * entry.abs() + TINY * (1.0 + member.size);
+    }
+
+    /// An upper bound of |q . t|.
+    pub fn reach(&self, norm: f64, members: usize) -> f64 {
+        let by_sizes = inflate(self.absolute, 2 * members + 2);
+        let length = inflate(inflate(self.squares + TINY, 2 * members + 2).sqrt(), 2);
+        let by_norm = mul_up(length, norm);
+        if by_norm < by_sizes { by_norm } else { by_sizes }
+    }
+
+    /// What the shifts, as they are computed, may be off by, and what is lost because q is rounded.
+    pub fn off(&self, members: usize) -> f64 {
+        inflate(gamma(2 * members + 4) * self.shift_sizes + self.missed, 4 * members + 8)
+    }
+
+    /// An upper bound of sum g ad.
+    pub fn upper(&self, norm: f64, members: usize) -> f64 {
+        let found = add_up(add_up(self.shifts, self.reach(norm, members)), self.off(members));
+        if found.is_nan() { f64::INFINITY } else { found }
+    }
+}
+
+/// [`Sums`] of every row of a form.
+pub struct RowSums {
+    pub shifts: Vec<f64>,
+    pub shift_sizes: Vec<f64>,
+    pub absolute: Vec<f64>,
+    pub squares: Vec<f64>,
+    pub missed: Vec<f64>,
+}
+
+impl RowSums {
+    pub fn new(rows: usize) -> Self {
+        let [shifts, shift_sizes, absolute, squares, missed] = std::array::from_fn(|_| vec![0.0; rows]);
+        Self { shifts, shift_sizes, absolute, squares, missed }
+    }
+
+    pub fn at(&self, i: usize) -> Sums {
+        let Self { shifts, shift_sizes, absolute, squares, missed } = self;
+        Sums {
+            shifts: shifts[i],
+            shift_sizes: shift_sizes[i],
+            absolute: absolute[i],
+            squares: squares[i],
+            missed: missed[i],
+        }
+    }
+}
+
+vectorised! {
+    /// Adds the entry of each row for one member, as [`Sums::add`] does; where it is 0, nothing but a little of what is missed.
+    pub fn add_column<'a>(sums: &'a mut RowSums, column: &'a [f64], member: &'a Member) {
+        let m = column.len();
+        let RowSums { shifts, shift_sizes, absolute, squares, missed } = sums;
+        let (shifts, shift_sizes, absolute) = (&mut shifts[..m], &mut shift_sizes[..m], &mut absolute[..m]);
+        let (squares, missed) = (&mut squares[..m], &mut missed[..m]);
+        for i in 0..m {
+            let mut one = Sums {
+                shifts: shifts[i],
+                shift_sizes: shift_sizes[i],
+                absolute: absolute[i],
+                squares: squares[i],
+                missed: missed[i],
+            };
+            one.add(column[i], member);
+            (shifts[i], shift_sizes[i], absolute[i]) = (one.shifts, one.shift_sizes, one.absolute);
+            (squares[i], missed[i]) = (one.squares, one.missed);
+        }
+    }
+}
