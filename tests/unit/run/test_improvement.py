@@ -14,8 +14,9 @@ from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess
 from eqspec.run import core
 from eqspec.run.lowering import lower_constraints, lower_property
+from eqspec.run.options import Options
 from eqspec.run.pairs import Pairs
-from eqspec.run.runner import Options, Runner
+from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
 from programs import program
 from small_tasks import network, task
