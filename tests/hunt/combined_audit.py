@@ -27,10 +27,11 @@ def others(case: Case, rng: Random) -> Iterator[tuple[str, Case]]:
     """Specs that differ in one thing, by name of the thing."""
     for name in ("f", "g"):
         net = getattr(case, name)
-        if case.g.type is None:  # which takes what the other one takes
-            yield f"{name} takes", replace(case, **{name: replace(net, raw=not net.raw)})
+        if case.g.type is not None:  # it takes and gives what the other one does
+            continue
+        yield f"{name} takes", replace(case, **{name: replace(net, raw=not net.raw)})
         if net.ending == "softmax":
-            for gives in {"", "logits", "probabilities"} - {net.gives}:
+            for gives in sorted({"", "logits", "probabilities"} - {net.gives}):
                 yield f"{name} gives {gives}", replace(case, **{name: replace(net, gives=gives)})
     yield "exchanged", replace(case, f=case.g, g=case.f)
     claim = case.claim
