@@ -142,10 +142,15 @@ def _limit(claim: Property) -> float:
             return approximately(exact(bound))
         case Margin(margin):
             return max(0.0, approximately(exact(margin)))
-        case Confidence(delta) if 0 < (share := exact(delta)) < 1:
+        case Confidence(delta):
+            share = exact(delta)
+            if not 0 < share < 1:
+                return -np.inf
             return float(np.log(approximately(share)) - np.log1p(-approximately(share)))
-        case _:
+        case Top1() | NeverWraps() | NeverSaturates():
             return -np.inf
+        case never:
+            assert_never(never)
 
 
 def _size(norm: Norm, apart: Array) -> Array:
