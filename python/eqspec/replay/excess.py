@@ -144,7 +144,9 @@ def _limit(claim: Property) -> float:
             return max(0.0, approximately(exact(margin)))
         case Confidence(delta):
             share = exact(delta)
-            return float(np.log(approximately(share)) - np.log1p(-approximately(share))) if 0 < share < 1 else -np.inf
+            if not 0 < share < 1:
+                return -np.inf
+            return float(np.log(approximately(share)) - np.log1p(-approximately(share)))
         case Top1() | NeverWraps() | NeverSaturates():
             return -np.inf
         case never:

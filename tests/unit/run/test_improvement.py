@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eqspec.networks import Network
-from eqspec.property import Epsilon, Property
+from eqspec.property import Epsilon
 from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess
 from eqspec.run import core
@@ -109,10 +109,9 @@ def test_of_very_many_claims_those_that_are_violated_are_looked_at() -> None:
 
 
 def test_what_it_does_not_look_at() -> None:
-    for property_, fixed in [(Epsilon("0.1", "l2"), False), (Epsilon("0.1"), True)]:
+    for claim, fixed in [(Epsilon("0.1", "l2"), False), (Epsilon("0.1"), True)]:
         ends = ([Fraction(1)] * 2, [Fraction(1)] * 2) if fixed else ([Fraction(-1)] * 2, [Fraction(1)] * 2)
-        claimed: Property = property_
-        asked = task(identity(2, 1.0), identity(2, 2.0), claimed, *ends)
+        asked = task(identity(2, 1.0), identity(2, 2.0), claim, *ends)
         assert clearer(asked, np.ones(2)) is None
         result = Runner(Options(timeout=20, threads=1)).run(asked)
         assert result.verdict == "different"
