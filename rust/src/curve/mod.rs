@@ -7,6 +7,7 @@
 mod erf;
 mod exact_rounding;
 mod exponential;
+mod fan;
 mod function;
 mod gated;
 mod hardswish;
@@ -25,6 +26,7 @@ use function::Function;
 
 pub use crate::numeric::near::Near;
 pub use exact_rounding::{ExactRounding, UNKNOWN, ZERO, lowest_bit};
+pub use fan::Fan;
 pub use function::{Bend, Piece};
 pub use offset::Offset;
 pub use pieces::Pieces;
@@ -189,6 +191,16 @@ impl Curve {
     #[inline]
     pub fn line(&self, l: f64, u: f64) -> f64 {
         with!(self, f => strip::line(f, l, u))
+    }
+
+    /// Lines of many slopes through one point, those below it on [l, u] and those above it, where such are known.
+    #[must_use]
+    #[inline]
+    pub fn fans(&self, l: f64, u: f64) -> [Option<Fan>; 2] {
+        match self {
+            Self::Pieces(pieces) => fan::of_pieces(pieces, (l, u)),
+            _ => with!(self, f => f.staircase()).map_or([None; 2], |steps| fan::of_steps(steps, (l, u))),
+        }
     }
 
     /// What it is on [l, u] but for what it rounds. For functions without steps that is the function itself.

@@ -48,6 +48,11 @@ impl Pieces {
     pub fn slopes(&self) -> &[f64] {
         &self.slopes
     }
+
+    /// The values at the knots.
+    pub(super) fn values(&self) -> &[Near] {
+        &self.values
+    }
 }
 
 /// s (x - k), with what both roundings lose.

@@ -82,15 +82,21 @@ impl Staircase {
         (ratio + self.zero, 4.0 * U * (ratio.abs() + self.zero.abs()) + TINY)
     }
 
+    /// Whether theta is fixed, so that all jumps lie in equal distances.
+    #[inline]
+    pub(super) fn has_equal_steps(&self) -> bool {
+        !matches!(self.rounding, Rounding::Zero | Rounding::Away)
+    }
+
     /// Where level k begins.
     #[inline]
-    fn begin(&self, k: f64) -> Near {
+    pub(super) fn begin(&self, k: f64) -> Near {
         times(self.scale, sum(Near::exact(self.rounding.jump(k).0), Near::exact(-self.zero)))
     }
 
     /// What level k stands for.
     #[inline]
-    fn meant(&self, k: f64) -> Near {
+    pub(super) fn meant(&self, k: f64) -> Near {
         times(self.unit, sum(Near::exact(k), Near::exact(-self.base)))
     }
 
@@ -227,9 +233,8 @@ impl Staircase {
     /// t = x / scale + zero between `low` and `high`, which R does not leave, and in two steps there is a jump.
     #[inline]
     fn rounds_alone(&self, l: f64, u: f64) -> bool {
-        let one_level = !matches!(self.rounding, Rounding::Zero | Rounding::Away);
         let as_it_is = self.unit == self.scale && self.base == self.zero && self.unit > MOST_LOST;
-        if !(one_level && as_it_is && u - l >= 2.0 * self.scale) {
+        if !(self.has_equal_steps() && as_it_is && u - l >= 2.0 * self.scale) {
             return false;
         }
         let [from, to] = self.kinks();
@@ -286,7 +291,7 @@ impl Staircase {
             jump(last);
             // Where theta changes.
             for k in [0.0, 1.0] {
-                if matches!(self.rounding, Rounding::Zero | Rounding::Away) && first < k && k < last {
+                if !self.has_equal_steps() && first < k && k < last {
                     jump(k);
                 }
             }
@@ -342,7 +347,7 @@ impl Staircase {
 
     /// unit / scale with its error.
     #[inline]
-    fn ratio(&self) -> Near {
+    pub(super) fn ratio(&self) -> Near {
         if self.unit == self.scale { Near::exact(1.0) } else { Near::exact(self.unit) / Near::exact(self.scale) }
     }
 

@@ -14,7 +14,8 @@
 //!   by where that is expected to be least ([`super::corner_slopes`]).
 //! * Below another function it is the highest in the middle of the range of three lines: that of the zonotope's strip,
 //!   and those with the slopes that the function has at the ends of the range. For ReLU that is the rule above. Above it
-//!   is the lowest one. A line of any slope a below f is a x + min (f - a x) ([`crate::curve::Curve::offset`]).
+//!   is the lowest one. A line of any slope a below f is a x + min (f - a x) ([`crate::curve::Curve::offset`]). Where lines
+//!   of many slopes go through one point one is chosen for each functional, too ([`super::fan_slopes`]).
 //! * Besides at the inputs a functional is bounded by the ranges of the values that its own step reads, and the better
 //!   bound counts. That is interval arithmetic, which knows that X >= 0 where a zonotope does not. Ranges of the steps
 //!   between them add nothing: on ACAS Xu they settle one neuron in a thousand.
@@ -46,6 +47,7 @@
 use super::affine::Extent;
 use super::columns::Columns;
 use super::corner_slopes::{CornerSlopes, aim, relax_by_corners};
+use super::fan_slopes::{FanSlopes, relax_by_fans};
 use super::layer_state::LayerState;
 use super::phase::Bounds;
 use super::relaxation::{LANES, Relaxation, relax};
@@ -65,6 +67,8 @@ pub(super) struct BackSubstitution {
     relaxations: Vec<[Relaxation; 2]>,
     /// Slopes below ReLU for each functional, of the same steps, where they are wanted.
     slopes: Vec<[CornerSlopes; 2]>,
+    /// The same for other functions than ReLU.
+    fans: Vec<[FanSlopes; 2]>,
     batch: Batch,
     by_corners: bool,
 }
@@ -146,6 +150,7 @@ impl BackSubstitution {
         if self.relaxations.len() <= s {
             self.relaxations.resize_with(s + 1, Default::default);
             self.slopes.resize_with(s + 1, Default::default);
+            self.fans.resize_with(s + 1, Default::default);
         }
         let entering = if s == 0 { pair.inputs() } else { layers[s - 1].entering() };
         let (before, now) = self.relaxations.split_at_mut(s);
@@ -159,9 +164,12 @@ impl BackSubstitution {
             let tile = &step.terms[0].tile;
             let products = if tile.index.is_some() { 1 } else { entering };
             let share = (gamma(tile.longest_column()) / gamma(products + 2)).max(1.0);
-            now[0][side as usize].set(step, side.of(&layers[s]), (share, gamma(terms(pair))), sizes);
-            if self.by_corners && step.function.is_relu() {
-                self.slopes[s][side as usize].set(side.of(&layers[s]).0);
+            let (relaxation, of_layer) = (&mut now[0][side as usize], side.of(&layers[s]));
+            relaxation.set(step, of_layer, (share, gamma(terms(pair))), (sizes, self.by_corners));
+            match step.function {
+                Function::Relu if self.by_corners => self.slopes[s][side as usize].set(of_layer.0),
+                Function::Curves(_) if self.by_corners => self.fans[s][side as usize].set(of_layer.0, relaxation),
+                _ => {}
             }
         }
     }
@@ -190,8 +198,9 @@ impl BackSubstitution {
             let below = &self.relaxations[s - 1][side as usize];
             batch.bound((&below.least, &below.most), terms);
             for j in (0..s).rev() {
-                let (relaxations, slopes) = (&self.relaxations[j][side as usize], &self.slopes[j][side as usize]);
-                operations += batch.pass(&steps[j], (relaxations, slopes, side.form(&before[j])));
+                let relaxation = &self.relaxations[j][side as usize];
+                let slopes = (&self.slopes[j][side as usize], &self.fans[j][side as usize]);
+                operations += batch.pass(&steps[j], relaxation, (slopes, side.form(&before[j])));
             }
             batch.bound(input, terms);
             batch.enter(side.bounds(layer));
@@ -275,15 +284,26 @@ impl Batch {
     }
 
     /// Takes the functionals through the function of a step and its affine part. Returns the number of operations.
-    fn pass(&mut self, step: &Step, (relaxation, slopes, form): (&Relaxation, &CornerSlopes, &Columns)) -> usize {
+    fn pass(
+        &mut self,
+        step: &Step,
+        relaxation: &Relaxation,
+        ((slopes, fans), form): ((&CornerSlopes, &FanSlopes), &Columns),
+    ) -> usize {
         let (f, m, tile) = (self.neurons.len(), step.rows, &step.terms[0].tile);
         let sums = (&mut self.constant[..], &mut self.cost[..]);
         let mut operations = 2 * f * tile.products();
-        if self.corners.is_empty() || !step.function.is_relu() {
-            relax(&mut self.coefficients, sums, relaxation, &step.bias);
-        } else {
-            relax_by_corners(&mut self.coefficients, sums, (relaxation, slopes, form), &step.bias, &self.corners);
-            operations += 2 * self.corners.len() * relaxation.unstable();
+        let coefficients = &mut self.coefficients;
+        match step.function {
+            Function::Relu if !self.corners.is_empty() => {
+                relax_by_corners(coefficients, sums, (relaxation, slopes, form), &step.bias, &self.corners);
+                operations += 2 * self.corners.len() * relaxation.unstable();
+            }
+            Function::Curves(_) if !self.corners.is_empty() => {
+                relax_by_fans(coefficients, sums, (fans, &relaxation.cost, form), &step.bias, &self.corners);
+                operations += 2 * self.corners.len() * fans.count();
+            }
+            _ => relax(coefficients, sums, relaxation, &step.bias),
         }
         self.underflow += relaxation.underflow;
         self.below.resize(f * tile.columns, 0.0);

@@ -14,6 +14,7 @@
 //!
 //! Sound because any slope in [0, 1] is, so nothing here is rounded with care. Where both lines of a neuron are level nothing
 //! goes on to it, and what it would cost is not counted ([`super::relaxation::Relaxation::cost`]); there the slope stays 0.
+//! Other functions with a knot are in [`super::fan_slopes`].
 
 use super::columns::Columns;
 use super::phase::Bounds;
@@ -21,10 +22,10 @@ use super::relaxation::{LANES, Relaxation};
 use crate::numeric::vectorised::vectorised;
 
 /// How far towards its corner a functional is expected to be least.
-const REACH: f64 = 0.6;
+pub(super) const REACH: f64 = 0.6;
 
 /// The part of the range of x in which the slope is neither 0 nor 1.
-const WIDTH: f64 = 0.4;
+pub(super) const WIDTH: f64 = 0.4;
 
 /// The slopes below the ReLUs of a step, where these are unstable.
 #[derive(Debug, Clone, Default)]

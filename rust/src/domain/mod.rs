@@ -42,6 +42,7 @@ pub mod difference_plane;
 pub mod euclidean;
 mod euclidean_sums;
 pub mod factors;
+mod fan_slopes;
 pub mod intermediate_bounds;
 pub mod intervals;
 pub mod joint_bounds;

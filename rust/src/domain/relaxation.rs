@@ -5,7 +5,7 @@
 use super::affine::Extent;
 use super::phase::Bounds;
 use super::transformer::Transformer;
-use crate::curve::Curve;
+use crate::curve::{Curve, Fan};
 use crate::network::{Function, Step};
 use crate::numeric::kernels::absolute_sum;
 use crate::numeric::round::{TINY, U};
@@ -30,6 +30,8 @@ pub(super) struct Relaxation {
     pub(super) lower: Vec<f64>,
     /// What the bound from below is at 0; of ReLU 0.
     pub(super) depth: Vec<f64>,
+    /// Lines of many slopes below and above, of functions other than ReLU where they are wanted.
+    pub(super) fans: Vec<[Option<Fan>; 2]>,
     /// What rounding and uncertain weights cost per unit of a coefficient.
     pub(super) cost: Vec<f64>,
     /// What underflow can cost a functional.
@@ -38,15 +40,17 @@ pub(super) struct Relaxation {
 
 impl Relaxation {
     /// Sets it for a step of m rows. `share` is what part of an error radius a unit of a coefficient costs, `rounding` the
-    /// relative error of a term, and `sizes` the sum of the largest absolute values that enter.
+    /// relative error of a term, and `sizes` the sum of the largest absolute values that enter. Lines of many slopes are
+    /// listed if `fans` asks for them.
     pub fn set(
         &mut self,
         step: &Step,
         (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
         (share, rounding): (f64, f64),
-        sizes: f64,
+        (sizes, fans): (f64, bool),
     ) {
         let m = step.rows;
+        self.fans.clear();
         let Self { least, most, upper, height, lower, depth, cost, .. } = &mut *self;
         for v in [least, most, upper, height, lower, depth, cost] {
             v.resize(m, 0.0);
@@ -55,7 +59,7 @@ impl Relaxation {
         if step.function.is_relu() {
             set_relu(self, transformer, bounds, (&step.bias, &extent.err), rates);
         } else {
-            self.set_each(step, (bounds, extent, transformer), rates);
+            self.set_each(step, (bounds, extent, transformer), rates, fans);
         }
         let largest = absolute_sum(&bounds.lower) + absolute_sum(&bounds.upper);
         // For each row a product with a slope, two that add to the constant, and those with its weights.
@@ -75,17 +79,34 @@ impl Relaxation {
         step: &Step,
         (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
         (share, rounding): (f64, f64),
+        fans: bool,
     ) {
         for j in 0..step.rows {
             let (l, u) = (bounds.lower[j], bounds.upper[j]);
             let of = Lines::of(&step.function, j, (l, u), transformer);
+            let curve = step.function.curves().filter(|_| fans).map(|curves| curves.of(j));
+            let through = curve.map_or([None; 2], |curve| curve.fans(l, u));
             (self.least[j], self.most[j]) = of.range;
             (self.lower[j], self.depth[j]) = of.below;
             (self.upper[j], self.height[j]) = of.above;
             let before = U * l.abs().max(u.abs()) + rounding * step.bias[j].abs() + share * extent.err[j];
-            self.cost[j] = of.cost(before, rounding);
+            self.cost[j] = through.iter().flatten().fold(of.cost(before, rounding), |cost, fan| {
+                let of_fan = cost_of_fan(fan, before, rounding);
+                if of_fan > cost { of_fan } else { cost }
+            });
+            if fans {
+                self.fans.push(through);
+            }
         }
     }
+}
+
+/// What a unit of a coefficient costs at lines of many slopes. The intercept of one of them is computed from the slope that
+/// is chosen, by a product and a difference, and enters the constant by a product like others: twice the error of a term
+/// covers these, and [`TINY`] the product that underflows.
+fn cost_of_fan(fan: &Fan, before: f64, rounding: f64) -> f64 {
+    let steep = fan.least.abs().max(fan.most.abs());
+    steep.max(1.0) * before + 2.0 * rounding * (fan.value.abs() + steep * fan.at.abs()) + TINY
 }
 
 /// The range of one neuron behind its function, and the lines below and above that, each a slope and an intercept.
