@@ -145,6 +145,21 @@ fn extreme_numbers_behind_any_function_are_contained_or_given_up() {
     assert!(seen.of_all.overflows > 100 && seen.of_all.boxes > 100 && seen.of_all.tighter > 20, "{seen:?}");
 }
 
+/// How many bounds of x and y of one propagation are tighter than those of another one, and how many are looser.
+fn tighter_and_looser(now: &[LayerState], before: &[LayerState]) -> (usize, usize) {
+    let (mut tighter, mut looser) = (0, 0);
+    for (a, b) in now.iter().zip(before) {
+        for (a, b) in [(&a.x, &b.x), (&a.y, &b.y)] {
+            for i in 0..a.lower.len() {
+                let [now, before] = [a, b].map(|k| k.upper[i] - k.lower[i]);
+                tighter += usize::from(now < 0.999 * before);
+                looser += usize::from(before < 0.999 * now);
+            }
+        }
+    }
+    (tighter, looser)
+}
+
 /// Slopes by corners are mostly better than those by the area, in every step that has two ReLUs below it.
 #[test]
 fn slopes_by_corners_are_tighter() {
@@ -154,18 +169,36 @@ fn slopes_by_corners_are_tighter() {
         let ([mut with, _], mut by_area) = (workspaces(DOMAIN, case.layers.len()), without_corners(case.layers.len()));
         prop_assert!(with.propagate(&pair, &case.lower, &case.upper).is_some());
         prop_assert!(by_area.propagate(&pair, &case.lower, &case.upper).is_some());
-        for (a, b) in with.layers().iter().zip(by_area.layers()) {
-            for (a, b) in [(&a.x, &b.x), (&a.y, &b.y)] {
-                for i in 0..a.lower.len() {
-                    let [now, before] = [a, b].map(|k| k.upper[i] - k.lower[i]);
-                    better.set(better.get() + usize::from(now < 0.999 * before));
-                    worse.set(worse.get() + usize::from(before < 0.999 * now));
-                }
-            }
-        }
+        let (tighter, looser) = tighter_and_looser(with.layers(), by_area.layers());
+        better.set(better.get() + tighter);
+        worse.set(worse.get() + looser);
         Ok(())
     });
     assert!(better.get() > 1000 && better.get() > 2 * worse.get(), "{better:?} {worse:?}");
+}
+
+/// So they are above clips, leaky ReLUs and quantisers, where no ReLU stands below.
+#[test]
+fn slopes_by_corners_are_tighter_behind_other_functions() {
+    let (better, worse) = (Cell::new(0), Cell::new(0));
+    for_all(12_000, sequences(6, Just(Scale::Plain), 1), |case| {
+        let pair = case.pair();
+        let relu = |s: usize| pair.first[s].function.is_relu() || pair.second[s].function.is_relu();
+        if !pair.is_sequence() || (0..pair.depth()).any(relu) {
+            return Ok(());
+        }
+        let ([mut with, _], mut by_area) = (workspaces(DOMAIN, pair.depth()), without_corners(pair.depth()));
+        if with.propagate(&pair, &case.lower, &case.upper).is_none()
+            || by_area.propagate(&pair, &case.lower, &case.upper).is_none()
+        {
+            return Ok(());
+        }
+        let (tighter, looser) = tighter_and_looser(with.layers(), by_area.layers());
+        better.set(better.get() + tighter);
+        worse.set(worse.get() + looser);
+        Ok(())
+    });
+    assert!(better.get() > 100 && better.get() > worse.get(), "{better:?} {worse:?}");
 }
 
 /// A neuron that back-substitution calls inactive is left out on the parts of the box.

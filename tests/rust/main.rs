@@ -25,6 +25,7 @@ mod eigenvalue;
 mod encoding;
 mod euclidean;
 mod exact;
+mod fans;
 mod gradient;
 mod graphs;
 mod hinting;
