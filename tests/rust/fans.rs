@@ -60,7 +60,8 @@ fn lines_of_every_slope_hold_in_exact_numbers() {
             let Some(fan) = fan else { continue };
             prop_assert!(l < fan.at && fan.at < u && fan.least < fan.most, "{fan:?} on {l:e}, {u:e}");
             let mut counts = seen.get();
-            counts[if steps { 0 } else { parameters[0] as usize }][usize::from(above)] += 1;
+            let kind = if steps { 0 } else { 1 + usize::from(parameters[0] == 2.0) };
+            counts[kind][usize::from(above)] += 1;
             seen.set(counts);
             let mut points: Vec<f64> = places.iter().map(|share| l + share * (u - l)).collect();
             points.extend([l, u, fan.at, fan.at.next_down(), fan.at.next_up()]);
