@@ -120,7 +120,7 @@ class Excess:
         lead, toward = f[rows, own] - f[rows, second], mine - _one_hot(second, classes)
         if isinstance(claim, Margin):
             lead = lead - self._limit
-        if isinstance(claim, Confidence) and np.isfinite(self._limit):
+        if isinstance(claim, Confidence) and self._limit > -np.inf:
             top = rivals.max(axis=1, keepdims=True)
             shares = np.exp(rivals - top)
             total = shares.sum(axis=1, keepdims=True)
@@ -146,7 +146,8 @@ def _limit(claim: Property) -> float:
             share = exact(delta)
             if not 0 < share < 1:
                 return -np.inf
-            return float(np.log(approximately(share)) - np.log1p(-approximately(share)))
+            rest = approximately(1 - share)  # 0 only of a share next to 1 that no scores in binary64 reach
+            return float(np.log(approximately(share)) - np.log(rest)) if rest > 0.0 else np.inf
         case Top1() | NeverWraps() | NeverSaturates():
             return -np.inf
         case never:
