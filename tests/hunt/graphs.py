@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import gc
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -143,7 +144,8 @@ def judge(case: Case, seed: int, folder: Path, certifier: Certifier | None, audi
     if certifier is not None and result.verdict is not Verdict.UNKNOWN:
         certificate = certifier.made.pop(name_of(made))
         if certificate.reason is not None:
-            traits.append(f"no certificate: {certificate.reason[:60]}")
+            reason = re.sub(r'"[^"]*/', '"', certificate.reason)  # the folder has another name in every run
+            traits.append(f"no certificate: {reason[:45]}")
         elif auditor is not None and auditor.ask(certificate.path).refused is not None:
             return Judgement((*traits, "wrong"), "its certificate is refused when it is audited again")
         else:
