@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +24,7 @@ import eqspec
 from eqspec.certificates import Certifier
 from eqspec.errors import EqspecError, SpecError
 from eqspec.run.options import Options
+from hunt import by_seeds
 from hunt.ending_files import STEPS, File, Random, weights, write
 
 ROOM = 1e-4
@@ -194,21 +194,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--certify", action="store_true", help="write a certificate of every verdict, which is audited")
     given = parser.parse_args()
-    seen: Counter[str] = Counter()
     with TemporaryDirectory(prefix="hunt-endings-") as name, Certifier(Path(name)) as certifier:
-        for number in range(given.cases):
-            seed = given.seed * 10**9 + number
-            try:
-                what, wrong = judge(seed, Path(name), certifier if given.certify else None)
-            except Exception as error:  # nothing that a user could have done wrong
-                what, wrong = "raised", f"{type(error).__name__}: {error}"
-            seen[what] += 1
-            if wrong is not None:
-                seen["wrong"] += 1
-                print(f"seed {seed}: {wrong}", flush=True)
-    for trait, times in sorted(seen.items()):
-        print(f"{times:9d}  {trait}")
-    return 1 if seen["wrong"] else 0
+        asked = certifier if given.certify else None
+        return by_seeds.run(lambda seed: judge(seed, Path(name), asked), given.cases, given.seed)
 
 
 if __name__ == "__main__":

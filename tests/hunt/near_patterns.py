@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -33,6 +32,7 @@ from eqspec.audit import Refused
 from eqspec.audit.witness import values_at
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
+from hunt import by_seeds
 from oracle.pairs import Random
 
 SHAPE = (1, 2, 3)
@@ -357,21 +357,8 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    seen: Counter[str] = Counter()
     with TemporaryDirectory(prefix="hunt-near-") as name:
-        for number in range(given.cases):
-            seed = given.seed * 10**9 + number
-            try:
-                what, wrong = judge(seed, Path(name))
-            except Exception as error:  # nothing that a file could have done wrong
-                what, wrong = "raised", f"{type(error).__name__}: {error}"
-            seen[what] += 1
-            if wrong is not None:
-                seen["wrong"] += 1
-                print(f"seed {seed}: {wrong}", flush=True)
-    for trait, times in sorted(seen.items()):
-        print(f"{times:9d}  {trait}")
-    return 1 if seen["wrong"] else 0
+        return by_seeds.run(lambda seed: judge(seed, Path(name)), given.cases, given.seed)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 
@@ -47,8 +46,7 @@ def counterexamples(
         InputError: a name matches nothing, the checks are about different spaces, or a claim has no score.
         NetworkError: a file cannot be read exactly.
     """
-    seconds = math.inf if timeout is None else timeout
-    return mine(tasks_of(spec, check, select, params, networks), n, seed=seed, seconds=seconds)
+    return mine(tasks_of(spec, check, select, params, networks), n, seed=seed, seconds=timeout)
 
 
 def tasks_of(

@@ -56,7 +56,7 @@ def mine(
     wanted: int,
     *,
     seed: int = SEED,
-    seconds: float = math.inf,
+    seconds: float | None = None,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda said: None,  # noqa: ARG005
 ) -> Counterexamples:
@@ -67,6 +67,7 @@ def mine(
     outputs, or if a claim is about types, which has no score.
     """
     began = perf_counter()
+    end = math.inf if seconds is None else began + seconds
     _refuse(tasks, wanted)
     runtime = RuntimeReplay()
     found: list[_Found] = []
@@ -75,13 +76,13 @@ def mine(
         share = ceil(left / (len(tasks) - number))
         before = f"{task.id}: " if len(tasks) > 1 else ""
         now = perf_counter()
-        time = (began + seconds - now) / (len(tasks) - number)
+        time = (end - now) / (len(tasks) - number)
         stops = _late(now + _SEARCHING * time, stop), _late(now + time, stop)
         here, why = _of_task(task, share, seed, runtime, stops, _behind(before, tell))
         left -= len(here.witnesses)
         found.append(here)
         ended = why or ended
-        if why == "interrupted" or stop() or perf_counter() > began + seconds:
+        if why == "interrupted" or stop() or perf_counter() > end:
             break
     return _together(tasks[0], found, perf_counter() - began, ended)
 

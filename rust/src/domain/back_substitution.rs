@@ -299,7 +299,8 @@ impl Batch {
                 relax_by_corners(coefficients, sums, (relaxation, slopes, form), &step.bias, &self.corners);
                 operations += 2 * self.corners.len() * relaxation.unstable();
             }
-            Function::Curves(_) if !self.corners.is_empty() => {
+            // Where no row has such lines, those of the relaxation are all there are, and cost less.
+            Function::Curves(_) if !self.corners.is_empty() && fans.count() > 0 => {
                 relax_by_fans(coefficients, sums, (fans, &relaxation.cost, form), &step.bias, &self.corners);
                 operations += 2 * self.corners.len() * fans.count();
             }

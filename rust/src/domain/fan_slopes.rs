@@ -61,13 +61,16 @@ pub(super) struct FanSlopes {
     above: Vec<Choice>,
     /// Whether a row has lines of many slopes.
     many: Vec<bool>,
+    /// The number of such rows.
+    count: usize,
 }
 
 impl FanSlopes {
     /// Sets them from the bounds before the functions, and what is known there.
     pub fn set(&mut self, bounds: &Bounds, relaxation: &Relaxation) {
         let Relaxation { upper, height, lower, depth, fans, .. } = relaxation;
-        let Self { below, above, many } = self;
+        let Self { below, above, many, count } = self;
+        *count = 0;
         below.clear();
         above.clear();
         many.clear();
@@ -78,12 +81,13 @@ impl FanSlopes {
             let one = Choice::line(upper[j], height[j]);
             above.push(from_above.as_ref().map_or(one, |fan| Choice::among(fan, range, -1.0)));
             many.push(from_below.is_some() || from_above.is_some());
+            *count += usize::from(many[j]);
         }
     }
 
     /// The number of rows with lines of many slopes.
     pub fn count(&self) -> usize {
-        self.many.iter().filter(|many| **many).count()
+        self.count
     }
 }
 
@@ -99,7 +103,7 @@ vectorised! {
     ) {
         let (constant, cost) = sums;
         let f = constant.len();
-        let (FanSlopes { below, above, many }, unit, form) = lines;
+        let (FanSlopes { below, above, many, .. }, unit, form) = lines;
         let m = bias.len();
         let (below, above, many, unit) = (&below[..m], &above[..m], &many[..m], &unit[..m]);
         // There are no columns where a form was freed.

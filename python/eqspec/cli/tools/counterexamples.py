@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 from rich.console import Console
@@ -36,10 +35,13 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         return ExitCode.BAD_INPUT
     spec = Spec(compiled.tasks, compiled.finds, compiled.diagnostics)
     tasks = tasks_of(spec, check, arguments.select)
-    seconds = math.inf if arguments.timeout is None else arguments.timeout
     with err.status("") as status:
         found = mine(
-            tasks, arguments.n, seed=arguments.seed, seconds=seconds, tell=lambda said: status.update(Text(said))
+            tasks,
+            arguments.n,
+            seed=arguments.seed,
+            seconds=arguments.timeout,
+            tell=lambda said: status.update(Text(said)),
         )
     _show(found, arguments.output, out, err)
     if found.ended == "interrupted":

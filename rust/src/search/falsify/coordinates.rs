@@ -68,7 +68,7 @@ pub struct CoordinateSearch {
     points: Vec<f64>,
     outputs: [Vec<f64>; 2],
     slope: Vec<f64>,
-    /// Seasons so far; each begins elsewhere, and costs as much.
+    /// Runs so far; each begins elsewhere, and costs as much.
     runs: u32,
 }
 
