@@ -96,6 +96,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
             check_definition(path, node, opset)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in tensors]
+    fed = tuple(onnx_ends.stored_inputs(model, ends.nodes))  # before nodes that read them are written as others
     try:
         pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset)
     except UnexpandedError as error:
@@ -106,7 +107,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     graph.initializer.extend(pieces.added)
     graph.output.append(ends.declared)
     _refuse_many_numbers(path, graph)
-    notes = (*ends.notes, *pieces.notes, *several_opsets.note(opset, others))
+    notes = (*ends.notes, *fed, *pieces.notes, *several_opsets.note(opset, others))
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
         name, products = graph.output[0].name, (*pieces.integer_products,)
