@@ -83,7 +83,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     if certifier is None:  # else nothing was kept
         advise(cache, (result for run in runs for result in run.report), err)
     certified = certifier is None or not certifier.missing
-    return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified)
+    room = certifier is None or not certifier.without_room
+    return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified, room=room)
 
 
 def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
