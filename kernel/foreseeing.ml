@@ -144,9 +144,18 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
     Lines.greater 0.0 (low -. low') +. Lines.greater 0.0 (high' -. high)
   in
   let gains = Array.init count (fun t -> let m = width t in Array.init (3 * m) (fun n -> gain t (n / m) (n mod m))) in
-  let some = Array.init count (fun t ->
-    let m = width t and g = gains.(t) in
-    Array.init m (fun i -> g.(i) > 0.0 || g.(m + i) > 0.0 || g.((2 * m) + i) > 0.0)) in
+  (* Whether the lines of a neuron would be others if it had the bounds that are known of one of x, y and d. *)
+  let moved = Array.init 3 (fun _ -> Array.init count (fun t -> Bytes.make (width t) '?')) in
+  let moves kind j i =
+    match Bytes.get moved.(kind).(j) i with
+    | '?' ->
+        let moves =
+          gains.(j).((kind * width j) + i) > 0.0 && not (Relaxing.same_lines state.layers.(j) known.(j) without.(kind).(j) i)
+        in
+        Bytes.set moved.(kind).(j) i (if moves then '1' else '0');
+        moves
+    | known -> known = '1'
+  in
   let see weight ends j p q unit =
     let layer = state.layers.(j) and k = known.(j) and into = losses.(j) in
     let m = width j in
@@ -158,10 +167,11 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
         let in_the_middle k =
           if ends then fst (Relaxing.flat layer k i pi qi) else Relaxing.height layer k i pi qi x y
         in
-        let height = if some.(j).(i) then in_the_middle k else 0.0 in
+        let counts kind = if ends then gains.(j).((kind * m) + i) > 0.0 else moves kind j i in
+        let height = if counts 0 || counts 1 || counts 2 then in_the_middle k else 0.0 in
         for kind = 0 to 2 do
           let n = (kind * m) + i in
-          if gains.(j).(n) > 0.0 then begin
+          if counts kind then begin
             let lost = height -. in_the_middle without.(kind).(j) in
             if lost > 0.0 then (into.(n) <- into.(n) +. (weight *. unit *. lost); if ends then Bytes.set taken.(j) n '1')
           end
@@ -170,7 +180,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
     done
   in
   let look weight t i kind least =
-    let one = Tightening.pulled ~see:(see (weight /. Tightening.factor state t i)) state sides known t i kind least in
+    let one = Tightening.pulled ~see:(see (weight /. state.layers.(t).factors.(i))) state sides known t i kind least in
     Hashtbl.replace pulls (number_of t i kind least) one
   in
   List.iter (fun (weight, t, i, kind, least) -> look weight t i kind least) targets;

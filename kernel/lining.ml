@@ -18,6 +18,7 @@ type layer = {
   errors1 : float array; (* at most, of what the functions of either network read; none where all is exact *)
   errors2 : float array;
   largest : float; (* of the sizes of all weights *)
+  factors : float array; (* of what is asked of a neuron, so that coefficients of the functions before have bits enough *)
 }
 
 (* What is known of the neurons of a layer, and the usual lines that follow from it: [slots] numbers per neuron, which are
@@ -79,10 +80,13 @@ let layer_of (given : Kernel.layer) reach =
   let places r = Array.of_list (List.filter (fun i -> r.(i) <> 0.0) (List.init width Fun.id)) in
   let all1 = Array.map places rows1 and all2 = Array.map places rows2 in
   let entries = Array.fold_left (fun n some -> n + Array.length some) 0 in
+  let factor i =
+    Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (most [| rows1.(i); rows2.(i) |])))))
+  in
   let seldom = 4 * (entries all1 + entries all2) < 2 * width * Array.length neurons in
   { denominator = float_of given.denominator; shapes; others; twins; rows1; rows2; biases1; biases2;
     errors1 = errors Kernel.First; errors2 = errors Kernel.Second; sparse = (if seldom then Some (all1, all2) else None);
-    largest = greater (most rows1) (most rows2) }
+    largest = greater (most rows1) (most rows2); factors = Array.init (Array.length rows1) factor }
 
 (* Of a neuron: slope and constant of the line below f and below -f, of x, of y, and of the difference; what rounding
    adds, for both signs and both networks; whether something goes through the link, which is 1 or 0; and the least of f and
@@ -188,6 +192,14 @@ let table_of (layer : layer) k i =
   if Bytes.unsafe_get k.ready i = '0' then prepare layer.shapes.(i) layer.others.(i) k i;
   i * slots
 
+(* Whether the usual lines of a neuron are the same by what is known in two ways. *)
+let same_lines layer k k' i =
+  let o = table_of layer k i in
+  ignore (table_of layer k' i);
+  let found = ref true in
+  for slot = o to o + flat_x - 1 do if k.table.(slot) <> k'.table.(slot) then found := false done;
+  !found
+
 (* How much of p f(x) + q h(y) goes through the link. *)
 let[@inline] shared p q = if p *. q >= 0.0 then 0.0 else if Float.abs p < Float.abs q then -.p else q
 
@@ -223,8 +235,8 @@ let constant f h (k : known) i p q { g; a; b; s } =
    them. The table has room for every neuron, which is checked once. *)
 let usual_lines layer (k : known) p q links x y d =
   let t = k.table and total = ref 0.0 in
-  if Array.length t < slots * Array.length links then invalid_arg "usual_lines";
-  for i = 0 to Array.length links - 1 do
+  if Array.length t < slots * Array.length p then invalid_arg "usual_lines";
+  for i = 0 to Array.length p - 1 do
     let pi = p.(i) and qi = q.(i) in
     if pi <> 0.0 || qi <> 0.0 then begin
       let o = table_of layer k i in

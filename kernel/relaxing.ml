@@ -53,6 +53,11 @@ let add_rows count (some : int array) factors (rows : float array array) into =
     incr k
   done
 
+let is_some p =
+  let found = ref false in
+  for i = 0 to Array.length p - 1 do if p.(i) <> 0.0 then found := true done;
+  !found
+
 (* A quantity that is to be added on the way: x of neuron i of layer t with the first factor, y with the second. *)
 type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
 
@@ -66,6 +71,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
   let beside = ref 0.0 in
   let widest = Array.fold_left (fun w layer -> max w (Array.length layer.shapes)) 0 layers in
   let by_x = Array.make widest 0.0 and by_y = Array.make widest 0.0 and some_x = Array.make widest 0 and some_y = Array.make widest 0 in
+  let none = Array.make widest 0.0 in
   for j = at + 1 to count - 1 do
     let layer = layers.(j) and known : known = knowns.(j) in
     let m = Array.length layer.shapes in
@@ -73,7 +79,10 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     let p_here = !p and q_here = !q and unit_here = !unit in
     gather layer known p_here q_here;
     see j p_here q_here unit_here;
-    let links = Array.make m 0.0 and x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
+    (* What is asked of one network alone gives lines of that one: the others stay 0, in an array that all layers share. *)
+    let fresh used = if used || Option.is_some choose then Array.make m 0.0 else none in
+    let of_x = is_some p_here and of_y = is_some q_here in
+    let links = fresh (of_x && of_y) and x = fresh of_x and y = fresh of_y and d = fresh (of_x && of_y) in
     let constants =
       match choose with
       | None -> usual_lines layer known p_here q_here links x y d

@@ -27,13 +27,6 @@ let interval (k : Relaxing.known) i = function
   | KY -> (k.ly.(i), k.uy.(i))
   | KD -> (k.ld.(i), k.ud.(i))
 
-(* So that the coefficients of the functions before have bits enough. *)
-let factor state t i =
-  let layer = state.layers.(t) in
-  let most = Array.fold_left (fun a b -> Lines.greater a (Float.abs b)) in
-  let largest = most (most 0.0 layer.rows1.(i)) layer.rows2.(i) in
-  Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Lines.greater 1.0 largest)))))
-
 (* A quantity of a neuron, pulled in floats to the inputs, or behind the next layer where that gives more: the factor that
    it has, what is found, and the bound that it promises. [see] is told first whether it ends there. *)
 let pulled ?see state sides knowns t i kind least =
@@ -41,7 +34,7 @@ let pulled ?see state sides knowns t i kind least =
   let sign = if least then 1.0 else -1.0 in
   let x, y = match kind with Kernel.KX -> (1.0, 0.0) | KY -> (0.0, 1.0) | KD -> (1.0, -1.0) in
   let row1 = layer.rows1.(i) and row2 = layer.rows2.(i) in
-  let factor = factor state t i in
+  let factor = layer.factors.(i) in
   let width = if t + 1 < Array.length state.layers then Array.length state.layers.(t + 1).shapes else state.inputs in
   let p = Array.make width 0.0 and q = Array.make width 0.0 in
   Relaxing.add_row (sign *. x *. factor) row1 p;

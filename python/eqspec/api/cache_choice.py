@@ -1,12 +1,15 @@
-"""The cache that the arguments `cache` and `resume` of the library mean."""
+"""The cache that the arguments `cache` and `resume` of the library mean, and what is kept in it beside results."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
+from eqspec.networks.agreed import kept_in
+from eqspec.run.kept_agreements import KeptAgreements
 from eqspec.run.result_cache import ResultCache
 
 
@@ -28,3 +31,8 @@ def open_cache(
     if cache is not True:
         store.require()
     return ResultCache(store, resume=resume)
+
+
+def comparisons_kept(cache: ResultCache | None) -> AbstractContextManager[None]:
+    """Within it, files that were compared with onnxruntime before and agreed are not compared again."""
+    return kept_in(None if cache is None else KeptAgreements(cache.store))

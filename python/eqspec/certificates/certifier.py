@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from eqspec.certificates.auditor import Auditor
 from eqspec.certificates.models import KeptModels
-from eqspec.certificates.writer import Certificate, write_certificate
+from eqspec.certificates.writer import Certificate, unwritten_certificate, write_certificate
 from eqspec.errors import unwritten
 from eqspec.tasks import file_names, serialisation
 from eqspec.tasks.result import Result
@@ -99,6 +99,12 @@ class Certifier:
                 if made.reason is not None
             }
 
+    @property
+    def without_room(self) -> bool:
+        """Whether there is no certificate of some task because the machine did not give what was needed for it."""
+        with self._lock:
+            return any(made.no_room for made in self.made.values())
+
     def record(self, task: Task) -> Path | None:
         """A new file for the search of a task; None if none can be written, which `certify` gives as the reason."""
         with self._lock:
@@ -153,7 +159,7 @@ class Certifier:
         try:
             filed = self._filed(task)
         except OSError as error:
-            return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
+            return unwritten_certificate(path, error)
         return write_certificate(filed, result, record, path, self._auditor, seconds)
 
     def _path(self, task: Task) -> Path:

@@ -21,6 +21,10 @@ class IncompleteError(Exception):
     """The record does not hold a whole proof; the message says why."""
 
 
+class CutOffError(IncompleteError):
+    """The record ends before its end was written, as where a disk is full."""
+
+
 @dataclass(frozen=True)
 class Contracted:
     """An obligation was assumed violated: rounds, then `outcome` (v, o, or s with what was cut) and what is left."""
@@ -44,7 +48,7 @@ class Record:
                 self._index()
             except (OSError, ValueError, LookupError, struct.error):
                 reason = "the record of the proof is empty or damaged; is the disk full?"
-                raise IncompleteError(reason) from None
+                raise CutOffError(reason) from None
             self._opened = opened.pop_all()
 
     def __enter__(self) -> Record:
@@ -67,7 +71,7 @@ class Record:
             self._events.setdefault(label, []).append(at)
             self.met.add(kind)
             at = self._end(kind, at)
-        raise IncompleteError("the record of the proof ends early; is the disk full?")
+        raise CutOffError("the record of the proof ends early; is the disk full?")
 
     def _end(self, kind: bytes, at: int) -> int:
         data, at = self._data, at + 9

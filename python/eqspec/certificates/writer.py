@@ -23,8 +23,9 @@ from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.deadline import Deadline
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
-from eqspec.certificates.record import IncompleteError, Record
+from eqspec.certificates.record import CutOffError, IncompleteError, Record
 from eqspec.certificates.session import Session
+from eqspec.errors import FULL, SCARCE
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.balancing import Balance, balanced
 from eqspec.networks.derived import DerivedNetwork
@@ -48,7 +49,8 @@ GZIP = 16 + zlib.MAX_WBITS
 class Certificate:
     """What became of a certificate: where it is (or would be), and why it is not there (`reason`).
 
-    `size` in bytes; what the auditor checked, and how long it took.
+    `size` in bytes; what the auditor checked, and how long it took. `no_room` where the machine did not give what was
+    needed to write it.
     """
 
     path: Path
@@ -57,6 +59,13 @@ class Certificate:
     leaves: int = 0
     rounds: int = 0
     seconds: float = 0.0
+    no_room: bool = False
+
+
+def unwritten_certificate(path: Path, error: OSError) -> Certificate:
+    """One that could not be written, and why."""
+    reason = f"cannot write {error.filename or path}: {error.strerror or error}"
+    return Certificate(path, reason, no_room=error.errno in (*FULL, *SCARCE))
 
 
 def write_certificate(
@@ -92,9 +101,9 @@ def write_certificate(
             return Certificate(path, None, path.stat().st_size, answer.leaves, answer.rounds, answer.seconds)
         return Certificate(path, answer.refused)
     except (Refused, IncompleteError) as reason:
-        return Certificate(path, str(reason))
+        return Certificate(path, str(reason), no_room=isinstance(reason, CutOffError))
     except OSError as error:
-        return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
+        return unwritten_certificate(path, error)
     except Exception as problem:  # a certificate that cannot be made takes nothing from the verdict
         return Certificate(path, f"it could not be written: {type(problem).__name__}: {problem}")
     finally:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.cache_choice import comparisons_kept
 from eqspec.api.cluster_choice import engine_on
 from eqspec.cli.arguments import options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments, note
@@ -19,9 +20,7 @@ from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.spec_files import spec_files
 from eqspec.cli.spec_runs import Selection, choose, load_specs, run_specs
 from eqspec.errors import InputError
-from eqspec.networks.agreed import kept_in
 from eqspec.report.run_output import RunOutput, Wanted
-from eqspec.run.kept_agreements import KeptAgreements
 from eqspec.run.options import Options
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         note(err, "--resume is of no use with --certify: a certificate needs the whole proof, made in one run")
     began = perf_counter()
     selection = _selected(arguments)
-    with kept_in(None if cache is None else KeptAgreements(cache.store)):
+    with comparisons_kept(cache):
         runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
     if runs:
         choose(runs, selection)
@@ -84,7 +83,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     if certifier is None:  # else nothing was kept
         advise(cache, (result for run in runs for result in run.report), err)
     certified = certifier is None or not certifier.missing
-    return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified)
+    room = certifier is None or not certifier.without_room
+    return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified, room=room)
 
 
 def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

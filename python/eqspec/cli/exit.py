@@ -37,8 +37,10 @@ class ExitCode(IntEnum):
     """SIGTERM; as for Ctrl-C otherwise."""
 
 
-def exit_code(reports: Iterable[Report], *, bad_input: bool, certified: bool = True) -> ExitCode:
-    """The exit code for reports, one per spec that could be used; `certified` unless a certificate is missing."""
+def exit_code(reports: Iterable[Report], *, bad_input: bool, certified: bool = True, room: bool = True) -> ExitCode:
+    """The exit code for reports, one per spec that could be used; `certified` unless a certificate is missing, and
+    `room` unless that is because the machine did not give what was needed to write it.
+    """
     reports = list(reports)
     results = [result for report in reports for result in report]
     failures = [error for report in reports for _, error in report.failures]
@@ -49,7 +51,7 @@ def exit_code(reports: Iterable[Report], *, bad_input: bool, certified: bool = T
         return ExitCode.BAD_INPUT
     if ExitCode.INTERNAL in kinds:
         return ExitCode.INTERNAL
-    if ExitCode.RESOURCES in kinds:
+    if ExitCode.RESOURCES in kinds or not room:
         return ExitCode.RESOURCES
     if any(result.as_expected is False for result in results):
         return ExitCode.NOT_AS_EXPECTED

@@ -50,7 +50,8 @@ def make(reference: Network, precision: Precision, rows: Rows | None, name: str,
     try:
         return derived(reference, precision, rows)
     except NetworkError as problem:
-        message = f"'{name}' cannot be derived: {problem.message}"
+        at = f" (operator '{problem.operator}', node '{problem.node}')" if problem.operator else ""
+        message = f"'{name}' cannot be derived: {problem.message}{at}"
         raise Fault(error("E213", message, place, help=problem.fix)) from None
     except InputError as problem:
         raise Fault(error("E213", f"'{name}' cannot be derived: {problem}", place)) from None

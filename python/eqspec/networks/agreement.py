@@ -218,10 +218,22 @@ class Comparison:
         if not self._rounded:
             self._judge_without_radii(points, found, excess, radius)
             return whole
-        where = beyond(self._rounded, points, found, None, self._precision)
+        where = beyond(self._rounded, points, found, None, self._precision) or self._unlike(points, here, radius)
         if where is not None:
             raise self._disagreement(points, found, where)
         return whole
+
+    def _unlike(self, points: Array, here: Array, radius: Array) -> tuple[int, int, float] | None:
+        """As `beyond`, of what the network gives: what a runtime rounds may be read of other nodes than it was."""
+        assert self._rounded is not None
+        assert self._precision is not None
+        excess, allowed, _ = _excess(self._rounded, points, here, None, self._precision)
+        with np.errstate(all="ignore"):
+            apart = np.nan_to_num(excess - radius, nan=-np.inf)
+        if not (apart > 0).any():
+            return None
+        row, output = (int(i) for i in np.unravel_index(np.argmax(apart), apart.shape))
+        return row, output, float(allowed[row, output])
 
     def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
         """Raise where most points that were tried are far off: no rounding moves most over a threshold."""

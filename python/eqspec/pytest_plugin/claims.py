@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from eqspec.api.cache_choice import comparisons_kept
 from eqspec.api.spec import Spec, load
 from eqspec.errors import EqspecError, SpecError
 from eqspec.lazy_dataclass import dataclass
@@ -37,7 +38,8 @@ class SpecFile(pytest.File):
         """One test for each task, then one for each search, as `eqspec check` runs them."""
         settings = settings_of(self.config)
         try:
-            spec = load(_shown(self.path, self.config), settings.params)
+            with comparisons_kept(settings.cache):
+                spec = load(_shown(self.path, self.config), settings.params)
         except SpecError as problem:
             text = diagnostics.of_error(problem, _width(self.config)).plain
             raise self.CollectError(text.rstrip()) from None

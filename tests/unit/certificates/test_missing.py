@@ -52,6 +52,7 @@ def test_a_full_disk_leaves_no_certificate_and_no_part(
     assert made is not None
     assert made.reason is not None
     assert "No space left" in made.reason
+    assert made.no_room
     assert (result.certificate, result.uncertified) == (None, made.reason)
     assert made_in(tmp_path) == []
 
@@ -113,6 +114,7 @@ def test_a_record_that_is_cut_off_is_no_proof(task: Task, tmp_path: Path, monkey
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
     assert "empty or damaged" in str(made.reason)
+    assert made.no_room
     assert made_in(tmp_path) == []
 
 
@@ -176,7 +178,7 @@ def test_an_answer_that_nobody_waited_for_is_not_taken_for_another(
 
 
 @needs_full
-def test_the_command_says_so_and_ends_with_a_code_of_its_own(
+def test_the_command_says_so_and_that_another_try_may_help(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = str(SPECS / "tiny" / "tiny.eqspec")
@@ -187,7 +189,7 @@ def test_the_command_says_so_and_ends_with_a_code_of_its_own(
     assert result["certificate"] == str(tmp_path / "raised_right.eqcert")
     assert result["uncertified"] is None
     (tmp_path / "raised_right.eqcert.token.part").symlink_to(FULL)
-    assert main(ask) == ExitCode.NOT_CERTIFIED
+    assert main(ask) == ExitCode.RESOURCES, "trying again later may help"
     said = capsys.readouterr()
     (result,) = json.loads(said.out)
     assert result["verdict"] == "equivalent"
@@ -221,3 +223,5 @@ def test_what_is_wrong_besides_counts_first() -> None:
     assert code(of(Verdict.UNKNOWN)) == ExitCode.NOT_CERTIFIED
     assert code(of(Verdict.DIFFERENT)) == ExitCode.NOT_AS_EXPECTED
     assert code(of(Verdict.EQUIVALENT), bad_input=True) == ExitCode.BAD_INPUT
+    full = exit_code([of(Verdict.DIFFERENT)], bad_input=False, certified=False, room=False)
+    assert full == ExitCode.RESOURCES

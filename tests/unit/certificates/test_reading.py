@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,16 @@ def test_every_operator_is_read_as_it_is_or_refused(tmp_path: Path) -> None:
             if agrees(path, [Fraction(n % 7 - 3, 8) for n in range(size)]):
                 read.add(name)
     assert {word for word in READ if any(word in name.lower() for name in read)} == READ, sorted(read)
+
+
+def test_nodes_in_any_order(tmp_path: Path) -> None:
+    """Converters to float16 append casts behind all other nodes."""
+    weights = {name: np.random.default_rng(n).normal(size=(3, 3)).astype(np.float32) for n, name in enumerate("ab")}
+    nodes = [node("Gemm", ["x", "a"], "s"), node("Relu", ["s"], "h"), node("Gemm", ["s", "b"], "t")]
+    nodes += [node("Relu", ["t"], "u"), node("Add", ["u", "h"], "y")]
+    for order in permutations(nodes):
+        path = saved(tmp_path, model(order, weights, (1, 3)))
+        assert agrees(path, [Fraction(1, 3), Fraction(-5, 7), Fraction(2)])
 
 
 def test_nnet(tmp_path: Path) -> None:

@@ -59,6 +59,22 @@ def test_a_second_run_does_not_compare_again(tmp_path: Path, monkeypatch: pytest
     assert made == []
 
 
+@pytest.mark.parametrize("command", ["check", "verify", "lint"])
+def test_other_commands_keep_what_they_compare(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_spec(tmp_path)
+    monkeypatch.setenv("EQSPEC_CACHE", str(tmp_path / "cache"))
+    pair = [str(tmp_path / name) for name in ("full.onnx", "pruned.onnx")]
+    asked = ["verify", *pair, "--top1", "--lower", "-1", "--upper", "1", "--takes", "raw"]
+    words = asked if command == "verify" else [command, str(tmp_path / "pair.eqspec")]
+    made = compared(monkeypatch)
+    first = main(words)
+    assert {"full.onnx", "pruned.onnx"} <= set(made), "verify reads the same files again, compared once"
+    assert first in (0, 1)
+    made = compared(monkeypatch)
+    assert main(words) == first
+    assert made == []
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -20,6 +20,16 @@ JOINING: dict[str, tuple[list[Any], dict[str, Any], Any]] = {
     "less the mean": ([node("ReduceMean", ["x"], "m", axes=[0]), node("Sub", ["x", "m"], "y")], {}, STEPS),
     "sums so far": ([node("CumSum", ["x", "axis"], "y")], {"axis": np.array(0)}, STEPS),
     "the last step": ([node("Gather", ["x", "last"], "y", axis=0)], {"last": np.array([-1])}, ("some", 3)),
+    "at large values alone": (
+        [
+            node("ReduceMax", ["x"], "m", axes=[0]),
+            node("Sub", ["m", "far"], "d"),
+            node("Relu", ["d"], "r"),
+            node("Add", ["x", "r"], "y"),
+        ],
+        {"far": np.float32(1.5)},
+        STEPS,
+    ),
     "products with each other": (
         [node("Transpose", ["x"], "t"), node("MatMul", ["t", "x"], "s"), node("MatMul", ["x", "s"], "y")],
         {},

@@ -137,6 +137,20 @@ def test_only_outputs_that_say_nothing(tmp_path: Path) -> None:
     assert read_network(save(tmp_path, proto)).output_size == 3
 
 
+@pytest.mark.parametrize("version", [3, 8])
+def test_an_input_that_the_file_has_a_value_for(version: int, tmp_path: Path) -> None:
+    """A runtime may be fed another one from version 4 of the format on, which is said; not before."""
+    proto = several(
+        [node("Mul", ["x", "gain"], "y")],
+        {"gain": A[:, 0], "unread": A},
+        [value("x", FLOAT, (1, 3)), value("gain", FLOAT, (3,)), value("unread", FLOAT, A.shape)],
+        [value("y", FLOAT, None)],
+    )
+    proto.ir_version = version
+    said = "input 'gain' is read as stored in the file: a program that feeds something else there runs another network"
+    assert (said in read_network(save(tmp_path, proto)).notes) == (version > 3)
+
+
 def test_an_unused_initialiser_among_the_inputs(tmp_path: Path) -> None:
     proto = policy([], [])
     proto.graph.input.append(value("k", FLOAT, (4, 2)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import NodeProto
 
-from eqspec.errors import NetworkError
+from eqspec.errors import DisagreementError, NetworkError
 from eqspec.networks import Network, read_network, softened
 from eqspec.networks.float32 import in_float32
+from eqspec.networks.readers.network_file import comparison
 from unit.networks.function_cases import weights
 from unit.networks.models import model, node, run_onnxruntime, save
 
@@ -76,6 +78,22 @@ def test_what_float32_may_not_hold(largest: str | None, tmp_path: Path) -> None:
 def test_logarithms(tmp_path: Path) -> None:
     assert read(tmp_path, logarithms()).stripped == "log_softmax"
     assert read(tmp_path, logarithms(), inside=True).stripped is None
+
+
+def test_where_exponentials_lose_their_digits_no_reading_is_doubted(tmp_path: Path) -> None:
+    """e^-100 is a float32 of few digits: onnxruntime is off by .01 there, far outside of what anybody asks about."""
+    nodes = [node("Exp", ["x"], "e"), node("ReduceSum", ["e", "last"], "t"), node("Log", ["t"], "l")]
+    nodes += [node("Sub", ["x", "l"], "p"), node("Mul", ["p", "half"], "y")]
+    path = save(tmp_path, model(nodes, {"last": CONSTANTS["last"], "half": np.array(0.5, np.float32)}, (1, 3)))
+    network, point = read_network(path), np.array([-102.0, -102.5, -102.25])
+    found = run_onnxruntime(path, point[None].astype(np.float32))[0].ravel()
+    assert np.abs(found - network.evaluate(point[None])[0]).max() > 1e-3
+    comparison(network).at(iter([point[None]]))
+    moved = replace(
+        network, steps=(*network.steps[:-1], replace(network.steps[-1], bias=network.steps[-1].bias + 0.01))
+    )
+    with pytest.raises(DisagreementError):
+        comparison(moved).at(iter([np.array([[0.0, 1.0, 2.0]])]))
 
 
 @pytest.mark.parametrize(

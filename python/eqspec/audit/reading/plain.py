@@ -59,6 +59,12 @@ def plain(content: bytes, shapes: Mapping[str, Sequence[int]]) -> tuple[onnx.Gra
     if not 7 <= opset <= onnx.defs.onnx_opset_version() or model.ir_version > onnx.IR_VERSION:
         raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")
     _check_names(graph)
+    # Each node behind those that it reads, the first of the file first: in any order they compute the same.
+    names, left = {one.name for one in (*graph.input, *graph.initializer)}, [*graph.node]
+    del graph.node[:]
+    while left:
+        graph.node.append(left.pop(next((i for i, n in enumerate(left) if names.issuperset(filter(None, n.input))), 0)))
+        names.update(graph.node[-1].output)
     for one in graph.input:
         for dim, size in zip(one.type.tensor_type.shape.dim, shapes.get(one.name, ()), strict=one.name in shapes):
             if dim.HasField("dim_value") and dim.dim_value != size:

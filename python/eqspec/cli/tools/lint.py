@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 
 from rich.console import Console
 from rich.text import Text
 
 from eqspec import compile as compiler
+from eqspec.api.cache_choice import comparisons_kept, open_cache
+from eqspec.cli.cache_options import note
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.spec_files import spec_files
 from eqspec.cli.tools.common import show, show_warnings
@@ -31,9 +34,11 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     code = ExitCode.AS_EXPECTED
     found: list[Diagnostic] = []
     files = spec_files(arguments.files)
+    cache = open_cache(True, tell=partial(note, err))
     for file in files:
         try:
-            compiled = compiler.load(file, dict(arguments.param), given=files)
+            with comparisons_kept(cache):
+                compiled = compiler.load(file, dict(arguments.param), given=files)
         except SpecError as problem:
             code = ExitCode.BAD_INPUT
             found += problem.diagnostics

@@ -14,6 +14,7 @@ from time import perf_counter
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.cache_choice import comparisons_kept
 from eqspec.api.cluster_choice import engine_on
 from eqspec.api.report import Report
 from eqspec.api.spec import loads
@@ -30,6 +31,8 @@ from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import show_results
 from eqspec.report.witness_files import save_witnesses
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.spec import printer
 
 _HERE = {
@@ -43,6 +46,14 @@ _HERE = {
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     options = options_of(arguments)
+    cache = cache_from_arguments(arguments, err)
+    with comparisons_kept(cache):
+        return _run(arguments, options, cache, out, err)
+
+
+def _run(
+    arguments: argparse.Namespace, options: Options, cache: ResultCache | None, out: Console, err: Console
+) -> ExitCode:
     text, data = _spec(arguments, err)
     if arguments.spec is not None:
         write_new(arguments.spec, text)
@@ -59,7 +70,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
                 err.print(_HERE[code], highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT
     show_warnings(spec.warnings, err)
-    cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     engine_there = engine_on(arguments.cluster, partial(note, err))
     again = arguments.format == "human" and out.is_terminal

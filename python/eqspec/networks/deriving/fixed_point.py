@@ -79,6 +79,10 @@ def _all_are_layers(network: Network) -> bool:
     Graphs whose steps are not their layers are refused: dense or convolution, bias, ReLU, and a Softmax at the end.
     """
     graph = float_graph(network)
+    if len(graph.inputs) > 1:
+        names = " and ".join(repr(value.name) for value in graph.inputs)
+        message = f"it takes {len(graph.inputs)} inputs, {names}, and fixed point is for networks of one"
+        raise graph.refuse(message, "export a network of one input, which holds what each of these takes")
     links = graph.links()
     layers = 0
     for node in graph.nodes:

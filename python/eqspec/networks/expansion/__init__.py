@@ -100,9 +100,18 @@ class UnexpandedError(Exception):
 
 
 def expanded(
-    nodes: Sequence[NodeProto], tensors: dict[str, TensorProto], inputs: Sequence[str], output: str, opset: int
+    nodes: Sequence[NodeProto],
+    tensors: dict[str, TensorProto],
+    inputs: Sequence[str],
+    output: str,
+    opset: int,
+    *,
+    as_computed: bool = False,
 ) -> Pieces:
-    """The nodes with what they compute written in standard operators. Raises UnexpandedError."""
+    """The nodes with what they compute written in standard operators. Raises UnexpandedError.
+
+    With `as_computed` what is another function in float32 stays as the file has it.
+    """
     pieces = Pieces(nodes, tensors, inputs, output, opset)
     for given in nodes:
         with _fault_of(given):
@@ -117,7 +126,7 @@ def expanded(
             never_chosen.expand(pieces)
             two_classes.expand(pieces)
             dynamic_quantisation.expand(pieces)
-            softmax_by_hand.expand(pieces)
+            softmax_by_hand.expand(pieces, as_computed=as_computed)
             wrapped_places.expand(pieces)
             guarded_branches.expand(pieces)
     return pieces

@@ -24,8 +24,8 @@ UNSHIFTED = "e^x is computed without taking off the largest x, in the file"
 """The description of a node that is read instead, for whom float32 matters."""
 
 
-def expand(pieces: Pieces) -> None:
-    """Put one operator in place of each that is written out."""
+def expand(pieces: Pieces, *, as_computed: bool = False) -> None:
+    """Put one operator in place of each that is written out; `as_computed` only where it is the same in float32."""
     if pieces.opset < 13:
         return  # Softmax had another meaning, which depends on the rank
     found = _Graph(pieces)
@@ -40,6 +40,8 @@ def expand(pieces: Pieces) -> None:
         if seen is None:
             continue
         scores, axis, operator, shifted = seen
+        if as_computed and not shifted:
+            continue
         before, pieces.nodes = pieces.nodes, []
         pieces.add(node, operator, [scores], node.output[0], axis=axis)
         (made,) = pieces.nodes

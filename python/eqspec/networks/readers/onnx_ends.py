@@ -19,13 +19,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NoReturn
 
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import OutputChoiceError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import FLOATS
 from eqspec.networks.readers import onnx_labels
 
+_INPUTS_WITH_VALUES = 4
+"""The version of the file format from which on a value of the file that is also an input may be fed."""
 _HANDS_ON = frozenset({
     "Cast", "Concat", "Constant", "ConstantOfShape", "Dropout", "Expand", "Flatten", "Gather", "Identity", "Reshape",
     "Shape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze",
@@ -116,6 +118,20 @@ def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: lis
     if len(outputs) > 1:
         notes.append(f"{_listed([v.name for v in outputs[1:]])} left alone: the same as {first.name!r}")
     return first
+
+
+def stored_inputs(model: ModelProto, nodes: Iterable[NodeProto]) -> Iterator[str]:
+    """A note on inputs with a value in the file, which a runtime takes as long as it is fed no other one.
+
+    Before version 4 of the file format every stored value was listed as an input, and none may be fed.
+    """
+    stored = {tensor.name for tensor in model.graph.initializer}
+    read = {name for node in nodes for name in names_read(node)}
+    names = [value.name for value in model.graph.input if value.name in stored & read]
+    if names and model.ir_version >= _INPUTS_WITH_VALUES:
+        shown = ", ".join(repr(name) for name in names[:6]) + (", ..." if len(names) > 6 else "")
+        what = f"input {shown} is" if len(names) == 1 else f"inputs {shown} are"
+        yield f"{what} read as stored in the file: a program that feeds something else there runs another network"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -74,9 +74,11 @@ def load(
     output: str | None = None,
     dequantised: Dequantised | None = None,
     input_shape: InputShape | None = None,
+    *,
+    as_computed: bool = False,
 ) -> Graph:
     """Read and check a model; `output` is the name of one of its outputs. Raises NetworkError."""
-    ready = onnx_model.ready(path, content, output, dequantised)
+    ready = onnx_model.ready(path, content, output, dequantised, as_computed=as_computed)
     graph, opset = ready.model.graph, ready.opset
     initializers = {tensor.name: tensor for tensor in graph.initializer}
     nodes = list(graph.node)

@@ -63,8 +63,18 @@ class Ready:
     label: End | None = None
 
 
-def ready(path: str, content: bytes, output: str | None = None, dequantised: Dequantised | None = None) -> Ready:
-    """Read, check and prepare a model; `output` is the name of one of its outputs. Raises NetworkError."""
+def ready(
+    path: str,
+    content: bytes,
+    output: str | None = None,
+    dequantised: Dequantised | None = None,
+    *,
+    as_computed: bool = False,
+) -> Ready:
+    """Read, check and prepare a model; `output` is the name of one of its outputs. Raises NetworkError.
+
+    With `as_computed` what is the same over the real numbers and not in float32 stays as the file has it.
+    """
     model = ModelProto()
     try:
         model.ParseFromString(content)
@@ -96,8 +106,9 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
             check_definition(path, node, opset)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in tensors]
+    fed = tuple(onnx_ends.stored_inputs(model, ends.nodes))  # before nodes that read them are written as others
     try:
-        pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset)
+        pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset, as_computed=as_computed)
     except UnexpandedError as error:
         at = {"node": name_of(error.node), "operator": error.node.op_type}
         raise NetworkError(path, error.cause.message, fix=error.cause.fix, **at) from error
@@ -106,7 +117,7 @@ def ready(path: str, content: bytes, output: str | None = None, dequantised: Deq
     graph.initializer.extend(pieces.added)
     graph.output.append(ends.declared)
     _refuse_many_numbers(path, graph)
-    notes = (*ends.notes, *pieces.notes, *several_opsets.note(opset, others))
+    notes = (*ends.notes, *fed, *pieces.notes, *several_opsets.note(opset, others))
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
         name, products = graph.output[0].name, (*pieces.integer_products,)

@@ -169,7 +169,7 @@ def read_rounded(
     input_shape: InputShape | None = None,
 ) -> Network:
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
-    graph = onnx_graph.load(path, content, output, dequantised, input_shape)
+    graph = onnx_graph.load(path, content, output, dequantised, input_shape, as_computed=True)
     problem: NetworkError | None = None
     for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))

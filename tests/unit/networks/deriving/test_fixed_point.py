@@ -182,6 +182,15 @@ def test_a_convolution_is_a_dense_layer_at_each_position() -> None:
         assert [low for low, _ in derived.evaluate_exact(point)] == expected
 
 
+def test_several_inputs_are_refused_by_their_names() -> None:
+    given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in ("state", "goal")]
+    made = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4])]
+    graph = helper.make_graph([helper.make_node("Concat", ["state", "goal"], ["y"], axis=1)], "g", given, made)
+    network = as_network(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    with pytest.raises(DerivationError, match="it takes 2 inputs, 'state' and 'goal', and fixed point"):
+        derive(network, FixedPointFormat(FixedPoint.of(16, 6)))
+
+
 def test_what_hls4ml_computes_in_another_way_is_refused() -> None:
     usual = FixedPointFormat(FixedPoint.of(16, 6))
     for behind, message in (
