@@ -39,7 +39,7 @@ pub fn lowest_bit(v: f64) -> i32 {
 
 impl Staircase {
     /// Whether it is x, rounded, wherever it is neither saturated nor wrapped, with levels of a power of two.
-    fn rounds_exactly(&self) -> bool {
+    pub(super) fn rounds_exactly(&self) -> bool {
         let power_of_two = self.unit.is_normal() && self.unit.to_bits() & ((1 << 52) - 1) == 0;
         power_of_two && self.unit == self.scale && self.zero == 0.0 && self.base == 0.0
     }

@@ -14,6 +14,7 @@ mod hardswish;
 mod jumps;
 mod offset;
 mod pieces;
+mod plain;
 mod powers;
 mod quantiser;
 mod rounding;
@@ -31,6 +32,7 @@ pub use function::{Bend, Piece};
 pub use offset::Offset;
 pub use pieces::Pieces;
 pub use rounding::Rounding;
+use staircase::Staircase;
 pub use staircase::Trend;
 
 macro_rules! curves {
@@ -278,6 +280,12 @@ impl Curve {
         with!(self, f => f.staircase()).is_some()
     }
 
+    /// Whether there are ranges on which [`Curve::exactly`] says what it is.
+    #[must_use]
+    pub fn rounds_exactly(&self) -> bool {
+        with!(self, f => f.staircase()).is_some_and(Staircase::rounds_exactly)
+    }
+
     /// What it is on [l, u], if that is rounding to multiples of a power of two alone, which is exact in floats.
     #[must_use]
     pub fn exactly(&self, l: f64, u: f64) -> Option<ExactRounding> {
@@ -303,7 +311,19 @@ impl Curve {
     #[must_use]
     #[inline]
     pub fn value_and_climb(&self, x: f64) -> (f64, f64) {
-        if self.is_stepped() { (self.value(x).value, self.climb(x)) } else { with!(self, f => f.plain(x)) }
+        plain::value_and_climb(self, x)
+    }
+
+    /// Value and derivative of a function without steps, in plain floats.
+    #[inline]
+    fn plain(&self, x: f64) -> (f64, f64) {
+        with!(self, f => f.plain(x))
+    }
+
+    /// Replaces numbers by its values there, in plain floats.
+    #[inline(always)]
+    pub fn replace(&self, numbers: &mut [f64]) {
+        plain::values(self, numbers);
     }
 
     /// Its range over [l, u], rounded outward.

@@ -28,7 +28,7 @@ const FEW: usize = 8;
 impl Pieces {
     /// The segment right of x (`right`) or left of it, numbered as its slope.
     #[inline]
-    fn segment(&self, x: f64, right: bool) -> usize {
+    pub(super) fn segment(&self, x: f64, right: bool) -> usize {
         let left_of_x = |knot: &f64| if right { *knot <= x } else { *knot < x };
         if self.knots.len() <= FEW {
             self.knots.iter().filter(|knot| left_of_x(knot)).count()

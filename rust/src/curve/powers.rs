@@ -130,7 +130,8 @@ impl Function for Reciprocal {
 
     #[inline]
     fn touch(&self, lam: f64, _a: f64, _b: f64, rising: bool) -> f64 {
-        let size = 1.0 / (-lam).max(0.0).sqrt();
+        // Not the larger of -lam and 0, which may be -0, and then the size is no size.
+        let size = if lam < 0.0 { 1.0 / (-lam).sqrt() } else { f64::INFINITY };
         if rising { size } else { -size }
     }
 

@@ -91,6 +91,18 @@ impl FanSlopes {
     }
 }
 
+/// Takes a coefficient from behind a function to before it, by the line below it or the one above it, and adds to the constant and
+/// to the cost.
+#[inline(always)]
+fn through(entry: &mut f64, lines: [(f64, f64); 2], (bias, unit): (f64, f64), (sum, off): (&mut f64, &mut f64)) {
+    let a = *entry;
+    let (slope, shift) = if a < 0.0 { lines[1] } else { lines[0] };
+    let t = a * slope;
+    *entry = t;
+    *sum += t * bias + a * shift;
+    *off += a.abs() * unit;
+}
+
 vectorised! {
     /// Takes functionals from behind the functions of a step to before them, and over the bias: as
     /// [`super::relaxation::relax`], with the line of each functional by its corner.
@@ -113,23 +125,25 @@ vectorised! {
             let (mut sum, mut off) = ([0.0; LANES], [0.0; LANES]);
             for (j, row) in coefficients.chunks_exact_mut(f).enumerate().take(m) {
                 let (below, above, bias, unit) = (below[j], above[j], bias[j], unit[j]);
+                let entries = &mut row[from..from + LANES];
+                if !many[j] {
+                    // All functionals have the same lines.
+                    let lines = [below.at(0.0), above.at(0.0)];
+                    for (q, entry) in entries.iter_mut().enumerate() {
+                        through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
+                    }
+                    continue;
+                }
                 let mut x = [0.0; LANES];
-                if many[j] {
-                    for k in 0..inputs {
-                        let (generator, corner) = (form[k * m + j], &corners[k * f + from..][..LANES]);
-                        for q in 0..LANES {
-                            x[q] += generator * corner[q];
-                        }
+                for k in 0..inputs {
+                    let (generator, corner) = (form[k * m + j], &corners[k * f + from..][..LANES]);
+                    for q in 0..LANES {
+                        x[q] += generator * corner[q];
                     }
                 }
-                for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
-                    let a = *entry;
-                    let (lower, higher) = (below.at(x[q]), above.at(x[q]));
-                    let (slope, shift) = if a < 0.0 { higher } else { lower };
-                    let t = a * slope;
-                    *entry = t;
-                    sum[q] += t * bias + a * shift;
-                    off[q] += a.abs() * unit;
+                for (q, entry) in entries.iter_mut().enumerate() {
+                    let lines = [below.at(x[q]), above.at(x[q])];
+                    through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
                 }
             }
             constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);

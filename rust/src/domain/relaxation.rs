@@ -8,7 +8,7 @@ use super::transformer::Transformer;
 use crate::curve::{Curve, Fan};
 use crate::network::{Function, Step};
 use crate::numeric::kernels::absolute_sum;
-use crate::numeric::round::{TINY, U};
+use crate::numeric::round::{TINY, U, add_up, sub_down};
 use crate::numeric::vectorised::vectorised;
 
 /// So many functionals at a time go through a step neuron by neuron.
@@ -141,16 +141,29 @@ impl Lines {
         match function {
             Function::Identity => Self { range: (l, u), below: (1.0, 0.0), above: (1.0, 0.0) },
             Function::Relu => Self::of_relu((l, u), slope, transformer.fresh[row]),
-            Function::Curves(curves) => Self::of_curve(curves.of(row), (l, u), slope),
+            Function::Curves(curves) => Self::of_curve(curves.of(row), (l, u), transformer, row),
         }
     }
 
-    fn of_curve(curve: &Curve, (l, u): (f64, f64), slope: f64) -> Self {
+    /// What the transformer says of the same range is not asked for again.
+    fn of_curve(curve: &Curve, (l, u): (f64, f64), transformer: &Transformer, row: usize) -> Self {
+        let (slope, shift) = (transformer.slope[row], transformer.shift[row]);
+        let (fresh, loose) = (transformer.fresh[row], transformer.loose[row]);
+        if (slope, shift, fresh, loose) == (1.0, 0.0, 0.0, 0.0) {
+            return Self { range: (l, u), below: (1.0, 0.0), above: (1.0, 0.0) };
+        }
+        if (slope, fresh, loose) == (0.0, 0.0, 0.0) && shift.is_finite() {
+            return Self { range: (shift, shift), below: (0.0, shift), above: (0.0, shift) };
+        }
+        let half = if loose == 0.0 { fresh } else { add_up(fresh, loose) };
+        let strip = (sub_down(shift, half), add_up(shift, half));
+        let known = strip.0.is_finite() && strip.1.is_finite();
         let level = curve.offset(0.0, l, u);
         let range = (level.low, level.high);
         let middle = 0.5 * l + 0.5 * u;
-        let strip = if slope == 0.0 { level } else { curve.offset(slope, l, u) };
-        let (mut below, mut above) = ((slope, strip.low), (slope, strip.high));
+        let strip = if known { strip } else { (level.low, level.high) };
+        let slope = if known { slope } else { 0.0 };
+        let (mut below, mut above) = ((slope, strip.0), (slope, strip.1));
         for end in [curve.climb(l), curve.climb(u)] {
             if !end.is_finite() || end == slope {
                 continue;
@@ -223,6 +236,46 @@ vectorised! {
             }
             constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);
             cost[from..].iter_mut().zip(off).for_each(|(v, off)| *v += off);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::network::Curves;
+    use std::sync::Arc;
+
+    #[test]
+    fn lines_from_the_strip_of_a_transformer_hold() {
+        let of = |name: &str, parameters: &[f64]| Curve::new(name, parameters).unwrap();
+        let quantiser = |high: f64| of("quantiser", &[0.125, 0.0, 0.0, high, 0.125, 0.0, 0.0, 0.0]);
+        let functions = [
+            of("pieces", &[1.0, 0.0, 0.0, 1.0, 0.0]),
+            quantiser(255.0),
+            quantiser(3.0),
+            of("sigmoid", &[]),
+            of("sign", &[]),
+        ];
+        let ranges = [(-2.0, -1.0), (-1.0, 2.0), (0.25, 3.0), (1.0, 1.0), (0.3, 0.31), (-700.0, 900.0)];
+        for curve in functions {
+            for (l, u) in ranges {
+                let function = Function::Curves(Arc::new(Curves::new(vec![curve.clone()], 1, None).unwrap()));
+                let (mut bounds, mut transformer) = (Bounds::default(), Transformer::default());
+                (bounds.lower, bounds.upper) = (vec![l], vec![u]);
+                transformer.set_curves(function.curves().unwrap(), &bounds, None);
+                let Lines { range, below, above } = Lines::of(&function, 0, (l, u), &transformer);
+                for k in 0..=1000 {
+                    let x = l + (u - l) * f64::from(k) / 1000.0;
+                    let value = curve.value(x);
+                    // What floats lose in a line at x.
+                    let lost = |slope: f64| 4.0 * U * (slope * x).abs() + 4.0 * U * value.value.abs();
+                    assert!(range.0 <= value.high() && value.low() <= range.1, "{curve:?} on {l} .. {u}");
+                    assert!(below.0 * x + below.1 <= value.high() + lost(below.0), "{curve:?} at {x} of {l} .. {u}");
+                    assert!(above.0 * x + above.1 >= value.low() - lost(above.0), "{curve:?} at {x} of {l} .. {u}");
+                }
+            }
         }
     }
 }

@@ -95,15 +95,21 @@ impl Function {
         }
     }
 
-    /// Replaces the values of all rows by those of the function, in plain rounding.
+    /// Replaces the values of all rows, once or for several points, by those of the function, in plain rounding.
     #[inline(always)]
     pub fn apply(&self, values: &mut [f64]) {
         match self {
             Self::Identity => {}
             Self::Relu => values.iter_mut().for_each(|v| *v = v.max(0.0)),
-            Self::Curves(curves) => {
-                values.iter_mut().enumerate().for_each(|(row, v)| *v = curves.of(row).value(*v).value);
-            }
+            Self::Curves(curves) => match &*curves.kinds {
+                [one] => one.replace(values),
+                _ => {
+                    for rows in values.chunks_exact_mut(curves.of_row.len()) {
+                        let of_rows = rows.iter_mut().enumerate();
+                        of_rows.for_each(|(row, v)| curves.of(row).replace(std::slice::from_mut(v)));
+                    }
+                }
+            },
         }
     }
 }

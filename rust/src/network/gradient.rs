@@ -52,7 +52,7 @@ impl Tape {
                     slope
                 }));
             } else {
-                value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
+                step.function.apply(value);
             }
         }
     }

@@ -141,8 +141,19 @@ impl Pair {
     /// Whether any function goes up in steps.
     #[must_use]
     pub fn rounds(&self) -> bool {
+        self.kinds().any(Curve::is_stepped)
+    }
+
+    /// Whether one of them has quantisers whose rounding is exact in floats.
+    #[must_use]
+    pub fn rounds_exactly(&self) -> bool {
+        self.kinds().any(Curve::rounds_exactly)
+    }
+
+    /// The functions other than ReLU of both networks.
+    fn kinds(&self) -> impl Iterator<Item = &Curve> {
         let curves = self.first.iter().chain(&self.second).filter_map(|step| step.function.curves());
-        curves.flat_map(Curves::kinds).any(Curve::is_stepped)
+        curves.flat_map(Curves::kinds)
     }
 
     /// Each of the two networks paired with itself, f1 first.

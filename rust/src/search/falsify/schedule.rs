@@ -159,7 +159,8 @@ impl<'a> Falsifier<'a> {
         if self.coordinates.is_due(self.context.pair, flops) && self.search_coordinates(statistics, seed) {
             return true;
         }
-        let share = flops / policy.share;
+        let rounds = self.context.pair.rounds();
+        let share = flops / if rounds { policy.share_rounding } else { policy.share };
         for row in 0..policy.attacks_in_a_row {
             if self.gradient.flops() + self.random.flops() > share {
                 break;

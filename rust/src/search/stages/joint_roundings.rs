@@ -22,7 +22,7 @@ impl Stage for JointRoundings {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         let context = workspace.context;
         let reduced = context.settings.domain == AbstractDomain::Reduced;
-        if !(reduced && context.pair.rounds() && context.settings.joint_rounding) || context.record.on() {
+        if !(reduced && context.pair.rounds_exactly() && context.settings.joint_rounding) || context.record.on() {
             return StageResult::Open;
         }
         workspace.enter(Activity::Rows);
