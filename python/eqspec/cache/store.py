@@ -145,7 +145,8 @@ class Store:
 
         try:
             path = self._path("search", key)
-            lock = FileLock(path.with_suffix(".lock"), mode=0o600)
+            # What comes after a search may be done by another thread than began it.
+            lock = FileLock(path.with_suffix(".lock"), mode=0o600, thread_local=False)
             private_folder(path.parent, self.folder)
             if path.with_suffix(".lock").is_symlink():  # which would be emptied
                 path.with_suffix(".lock").unlink()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import field
+from functools import partial
 from time import perf_counter
 
 from eqspec.errors import InputError
@@ -14,13 +15,17 @@ from eqspec.run.best_value import run_search
 from eqspec.run.description import describe
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options
-from eqspec.run.runner import Runner
+from eqspec.run.runner import Rest, Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 
 Stop = Callable[[], bool]
+Item = Task | Search
+
+_LEFT = 1
+"""So many results may still be made ready when the next search ends; with more, Ctrl-C would wait longer for them."""
 
 
 @dataclass
@@ -41,7 +46,7 @@ class _Done:
 
 def run_all(
     runner: Runner,
-    items: Sequence[Task | Search],
+    items: Sequence[Item],
     monitor: Monitor | None = None,
     jobs: int = 1,
     *,
@@ -62,26 +67,44 @@ class _Batch:
     def __init__(self, runner: Runner, monitor: Monitor, jobs: int) -> None:
         self.runner, self.monitor, self.jobs = runner, monitor, jobs
 
-    def one_by_one(self, items: Sequence[Task | Search], stop: Stop | None = None) -> Outcome:
+    def one_by_one(self, items: Sequence[Item], stop: Stop | None = None) -> Outcome:
+        """One search at a time, in this thread.
+
+        What is left of a result when its search is over, another thread does while the next search runs. It tells the
+        results in their order.
+        """
         outcome = Outcome()
-        try:
-            for item in items:
-                done = self._run(item, self.runner.options, stop)
-                _add(outcome, item, done)
-                if done.interrupted:
-                    break
-        except KeyboardInterrupt:
-            outcome.interrupted = True
+        left: list[tuple[Item, Future[_Done]]] = []
+
+        def add(most: int) -> None:
+            """Add results until at most so many are left."""
+            while len(left) > most:
+                wait([left[0][1]])  # Ctrl-C may come here, and loses no result
+                item, done = left.pop(0)
+                _add(outcome, item, done.result())
+
+        with ThreadPoolExecutor(1) as behind:
+            try:
+                for item in items:
+                    begun = self._begun(item, self.runner.options, stop)
+                    left.append((item, behind.submit(self._ended, item, begun)))
+                    if isinstance(begun, _Done) and begun.interrupted:
+                        break
+                    add(_LEFT)
+                add(0)
+            except KeyboardInterrupt:
+                outcome.interrupted = True
+        add(0)
         return outcome
 
-    def several_at_once(self, items: Sequence[Task | Search], stop: Stop | None = None) -> Outcome:
+    def several_at_once(self, items: Sequence[Item], stop: Stop | None = None) -> Outcome:
         """Python delivers Ctrl-C to the main thread alone, so that only waits, and is the one that asks `stop`; the
         tasks' own callbacks stop them.
         """
         outcome = Outcome()
         stopped = threading.Event()
 
-        def work(item: Task | Search) -> _Done | None:
+        def work(item: Item) -> _Done | None:
             options = self.runner.options
             if self.runner.engine.at_once is None:
                 options = options.share(item.budget.threads, self.jobs)
@@ -104,30 +127,53 @@ class _Batch:
                 _add(outcome, item, done)
         return outcome
 
-    def _run(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
+    def _run(self, item: Item, options: Options, stop: Stop | None) -> _Done:
         """Decide one task or search, and tell the monitor at once."""
-        done = self._decide(item, options, stop)
-        self.monitor.decided(done.result)
-        return done
+        return self._ended(item, self._begun(item, options, stop))
 
-    def _decide(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
-        """Decide one task or search. An exception is kept as a failure and never becomes a proof."""
+    def _begun(self, item: Item, options: Options, stop: Stop | None) -> _Done | Callable[[], _Done]:
+        """Decide one task or search, but for what another thread may do.
+
+        An exception is kept as a failure and never becomes a proof.
+        """
         began = perf_counter()
         try:
             if not isinstance(item, Task):
                 result, interrupted = run_search(self.runner, item, self.monitor, stop=stop, options=options)
                 return _Done(result, None, interrupted)
             self.monitor.started(item)
-            result = self.runner.run(item, self.monitor, stop=stop, options=options)
-            self.monitor.finished(item, result)
-            return _Done(result, None, result.reason is Reason.INTERRUPTED)
+            found = self.runner.begin(item, self.monitor, stop=stop, options=options)
         except Exception as error:
-            result = self._failed(item, options, error, perf_counter() - began)
-            if isinstance(item, Task):
-                self.monitor.finished(item, result)
-            return _Done(result, error, interrupted=False)
+            return self._failed(item, options, error, began)
+        if isinstance(found, Result):
+            return _Done(found, None, found.reason is Reason.INTERRUPTED)
+        return partial(self._rest, item, options, found, began)
 
-    def _failed(self, item: Task | Search, options: Options, error: Exception, seconds: float) -> Result:
+    def _rest(self, item: Task, options: Options, rest: Rest, began: float) -> _Done:
+        try:
+            return _Done(rest(), None, interrupted=False)
+        except Exception as error:
+            return self._failed(item, options, error, began)
+
+    def _ended(self, item: Item, begun: _Done | Callable[[], _Done]) -> _Done:
+        """What became of an item, with what is left of it done, and the monitor told."""
+        return self._told(item, begun if isinstance(begun, _Done) else begun())
+
+    def _told(self, item: Item, done: _Done) -> _Done:
+        """Tell the monitor of a result, or that it could not be told."""
+        if isinstance(item, Task):
+            try:
+                self.monitor.finished(item, done.result)
+            except Exception as error:
+                done = self._failed(item, self.runner.options, error, perf_counter() - done.result.seconds)
+                self.monitor.finished(item, done.result)
+        self.monitor.decided(done.result)
+        return done
+
+    def _failed(self, item: Item, options: Options, error: Exception, began: float) -> _Done:
+        return _Done(self._failure(item, options, error, perf_counter() - began), error, interrupted=False)
+
+    def _failure(self, item: Item, options: Options, error: Exception, seconds: float) -> Result:
         message = f"{type(error).__name__}: {error}"
         if isinstance(item, Task):
             return describe(item, options, Verdict.UNKNOWN, seconds, reason=Reason.ERROR, message=message)
@@ -144,7 +190,7 @@ class _Batch:
         )
 
 
-def _add(outcome: Outcome, item: Task | Search, done: _Done) -> None:
+def _add(outcome: Outcome, item: Item, done: _Done) -> None:
     outcome.results.append(done.result)
     outcome.interrupted |= done.interrupted
     if done.failure is not None:

@@ -87,6 +87,10 @@ class Options:
         """The options for one of `jobs` tasks at once. Without a number of threads it gets its share of the cores."""
         return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
 
+    def workers(self, task: Task) -> int:
+        """The threads that a task may use."""
+        return self.threads or task.budget.threads or cores()
+
     def settings(self, task: Task) -> core.Settings:
         """The core's settings for a task on this machine."""
         chosen = self.chosen(task)
@@ -132,10 +136,9 @@ class Options:
 
     def effort(self, task: Task) -> Effort:
         """The limits on a task, as the cache compares them."""
-        threads = self.threads or task.budget.threads or cores()
         memory = self.memory or task.budget.memory or MEMORY
         boxes = inf if self.boxes is None else self.boxes
-        return Effort(self.seconds(task), threads, boxes, memory)
+        return Effort(self.seconds(task), self.workers(task), boxes, memory)
 
     def record(self, task: Task) -> dict[str, Any]:
         """These options as the `settings` of a result. None stands for no limit, or one thread per core."""

@@ -7,7 +7,8 @@ come from the task; options given here replace them. Running out of a budget is 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,7 @@ from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.pairs import Pairs
 from eqspec.run.random_inputs import inputs_of, largest_output, sample
-from eqspec.run.result_cache import EarlierSearch, ResultCache
+from eqspec.run.result_cache import EarlierSearch, Effort, ResultCache
 from eqspec.run.rounding import with_reason
 from eqspec.tasks.emptiness import empty, off_grid
 from eqspec.tasks.result import Nearly, Result
@@ -51,6 +52,15 @@ from eqspec.tasks.witness import Witness
 _VACUITY_SECONDS, _VACUITY_SHARE = 2.0, 0.1
 """How long it is looked whether a proof by integers says anything: seconds, and a share of the time of the task."""
 _BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
+
+
+Rest = Callable[[], Result]
+"""What is left of a task once its search is over. It may be done by another thread, and gives the result."""
+
+
+def ended(found: Result | Rest) -> Result:
+    """The result, with what is left of its task done here."""
+    return found if isinstance(found, Result) else found()
 
 
 class Runner:
@@ -67,6 +77,7 @@ class Runner:
         self._pairs = Pairs()
         self._runtime = RuntimeReplay()
         self._lock = threading.Lock()
+        self._unfinished: dict[str, threading.Event] = {}  # by key, set when the result is kept
 
     def run(
         self,
@@ -84,15 +95,28 @@ class Runner:
         memory are not to be had, or floats are not rounded to nearest. Whatever is raised, what is kept of the task
         from earlier runs stays.
         """
-        require_ieee()
-        try:
-            result = self._run(task, monitor, stop, options or self.options)
-        except MemoryError:
-            raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
-        require_ieee()  # what is decided without a search would not notice
-        return result
+        return ended(self.begin(task, monitor, stop=stop, options=options))
 
-    def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
+    def begin(
+        self,
+        task: Task,
+        monitor: Monitor | None = None,
+        *,
+        stop: Callable[[], bool] | None = None,
+        options: Options | None = None,
+    ) -> Result | Rest:
+        """Decide one task up to the end of its search, as `run` does.
+
+        What comes after a counterexample was found is the work of one thread. Where a task may use several, it is left
+        to the caller, who does it, in whatever thread.
+        """
+        with _watched(task):
+            found = self._run(task, monitor, stop, options or self.options)
+        return found if isinstance(found, Result) else partial(_guarded, task, found)
+
+    def _run(
+        self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options
+    ) -> Result | Rest:
         began = perf_counter()
         options = options.begun(task)
         validate(task.property, task.reference.output_size)
@@ -115,16 +139,20 @@ class Runner:
         if isinstance(task.property, Containment):
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
         if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
-            return self._search(task, monitor, stop, options, EarlierSearch())
-        key, effort = self.key(task, options), options.effort(task)
+            return self._searched(task, monitor, stop, options, EarlierSearch())
+        key = self.key(task, options)
+        if (same := self._unfinished.get(key)) is not None:
+            same.wait()
         if (known := self._kept(self.cache, key, task, options)) is not None:
             return known
-        with self.cache.search(key) as earlier:
-            result = self._search(task, monitor, stop, options, earlier)
-            kept = self.cache.keep(key, result, effort)
-            if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
-                earlier.remove()
-        return result
+        with ExitStack() as held:
+            earlier = held.enter_context(self.cache.search(key))
+            found = self._searched(task, monitor, stop, options, earlier)
+            keep = partial(_keep, self.cache, key, options.effort(task), earlier)
+            if isinstance(found, Result):
+                return keep(found)
+            self._unfinished[key] = unfinished = threading.Event()
+            return partial(_keep_later, found, keep, held.pop_all(), unfinished)
 
     def _settled(self, task: Task, stop: Callable[[], bool] | None, options: Options) -> Result | None:
         """The result of a task that is decided before any search; None if a search is needed."""
@@ -202,6 +230,16 @@ class Runner:
         options: Options,
         earlier: EarlierSearch,
     ) -> Result:
+        return ended(self._searched(task, monitor, stop, options, earlier))
+
+    def _searched(
+        self,
+        task: Task,
+        monitor: Monitor | None,
+        stop: Callable[[], bool] | None,
+        options: Options,
+        earlier: EarlierSearch,
+    ) -> Result | Rest:
         began = perf_counter() - earlier.seconds
         pair, claim = self._lowered(task, options)
         question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
@@ -216,9 +254,32 @@ class Runner:
             **self._kept_for_later(task, options, hints),
         )
         solution, began = self._solved(solve, earlier, began)
+        resumed, reused = earlier.state is not None, _reused(hints, solution)
+        rest = partial(
+            self._concluded, question, options, solution, replay, recorder, began, stop, resumed=resumed, reused=reused
+        )
+        if solution.verdict == Verdict.DIFFERENT and options.certifier is None and options.workers(task) > 1:
+            return rest
+        return rest()
+
+    def _concluded(
+        self,
+        question: Question,
+        options: Options,
+        solution: core.Solution,
+        replay: Replay,
+        recorder: Recorder,
+        began: float,
+        stop: Callable[[], bool] | None,
+        *,
+        resumed: bool,
+        reused: Reused | None,
+    ) -> Result:
+        """The result of a search that is over."""
+        task, pair = question.task, question.pair
         shown = {
-            "resumed": earlier.state is not None,
-            "reused": _reused(hints, solution),
+            "resumed": resumed,
+            "reused": reused,
             "history": recorder.until(
                 Moment(solution.seconds, solution.certified_fraction, solution.boxes, solution.open_boxes)
             ),
@@ -274,6 +335,39 @@ class Runner:
     def replay(self, task: Task) -> Replay:
         """The replay of a task's candidates, onnxruntime included."""
         return Replay(task, self._runtime)
+
+
+@contextmanager
+def _watched(task: Task) -> Iterator[None]:
+    """What every part of a task needs: floats rounded to nearest before and after it, and memory."""
+    require_ieee()
+    try:
+        yield
+    except MemoryError:
+        raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
+    require_ieee()  # what is decided without a search would not notice
+
+
+def _guarded(task: Task, rest: Rest) -> Result:
+    with _watched(task):
+        return rest()
+
+
+def _keep(cache: ResultCache, key: str, effort: Effort, earlier: EarlierSearch, result: Result) -> Result:
+    """Keep a result, and give up the search that led to it once it is decided."""
+    kept = cache.keep(key, result, effort)
+    if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
+        earlier.remove()
+    return result
+
+
+def _keep_later(rest: Rest, keep: Callable[[Result], Result], held: ExitStack, unfinished: threading.Event) -> Result:
+    """The result of a search whose rest was left, kept; an equal task waits until it is."""
+    try:
+        with held:
+            return keep(rest())
+    finally:
+        unfinished.set()
 
 
 def _searched_first(task: Task) -> bool:

@@ -7,6 +7,8 @@ import resource
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,19 @@ def test_replacing_a_file_fails_without_a_trace(tmp_path: Path) -> None:
         replace_file(path, b"half ", None)  # type: ignore[arg-type]
     assert path.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_thread_may_give_a_search_up(tmp_path: Path) -> None:
+    told = Told()
+    first, second = told.store(tmp_path), told.store(tmp_path)
+    held = ExitStack()
+    mine = held.enter_context(first.search(KEY))
+    assert mine is not None
+    assert mine.keep({"seconds": 1.0}, b"state")
+    with ThreadPoolExecutor(1) as another:
+        another.submit(held.close).result()
+    with second.search(KEY) as theirs:
+        assert theirs is not None
 
 
 def test_a_stopped_search_has_one_owner(tmp_path: Path) -> None:

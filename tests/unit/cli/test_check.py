@@ -276,7 +276,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Task], Resul
     """Puts something else in the place of the core."""
 
     def replace(answer: Callable[[Task], Result]) -> None:
-        monkeypatch.setattr(Runner, "run", lambda self, task, monitor=None, **rest: answer(task))
+        monkeypatch.setattr(Runner, "begin", lambda self, task, monitor=None, **rest: answer(task))
 
     return replace
 

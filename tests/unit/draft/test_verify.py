@@ -141,13 +141,13 @@ def test_the_spec_shown_compiles_to_the_task_that_was_decided(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], kept: bool
 ) -> None:
     ran: list[Task] = []
-    original = Runner.run
+    original = Runner.begin
 
     def recording(self: Runner, task: Task, *rest: Any, **named: Any) -> Any:
         ran.append(task)
         return original(self, task, *rest, **named)
 
-    monkeypatch.setattr(Runner, "run", recording)
+    monkeypatch.setattr(Runner, "begin", recording)
     (tmp_path / "deep").mkdir()
     file = ["--spec", "deep/asked.eqspec"] if kept else []
     _, out, _ = verify(capsys, *options, *file)

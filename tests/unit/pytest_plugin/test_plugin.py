@@ -261,7 +261,7 @@ def test_a_defect_shows_its_traceback(pytester: pytest.Pytester, monkeypatch: py
     def broken(*given: Any, **named: Any) -> NoReturn:
         raise RuntimeError("a wheel came off")
 
-    monkeypatch.setattr(Runner, "run", broken)
+    monkeypatch.setattr(Runner, "begin", broken)
     write_spec(pytester.path)
     result = run(pytester, "--eqspec-unknown=skip")
     outcome(result, failed=3)
@@ -272,7 +272,7 @@ def test_ctrl_c_ends_the_run(pytester: pytest.Pytester, monkeypatch: pytest.Monk
     def interrupted(*given: Any, **named: Any) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Runner, "run", interrupted)
+    monkeypatch.setattr(Runner, "begin", interrupted)
     write_spec(pytester.path)
     result = pytester.runpytest_inprocess(*PLUGIN, no_reraise_ctrlc=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -293,13 +293,13 @@ def test_workers_share_the_cores(pytester: pytest.Pytester, monkeypatch: pytest.
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "1000")
     write_spec(pytester.path, SEARCH + "budget { threads 3 }")
     seen: list[int | None] = []
-    run_task = Runner.run
+    run_task = Runner.begin
 
     def watched(self: Runner, task: Any, *given: Any, **named: Any) -> Any:
         seen.append(self.options.threads)
         return run_task(self, task, *given, **named)
 
-    monkeypatch.setattr(Runner, "run", watched)
+    monkeypatch.setattr(Runner, "begin", watched)
     outcome(run(pytester), passed=1)
     assert set(seen) == {None}  # the spec says how many
     write_spec(pytester.path)

@@ -84,7 +84,7 @@ def test_reports_say_what_was_not_checked(
     if broken == "other":
         (pytester.path / "other.eqspec").write_text("eqspec 1\nnetwrok f\n")
     if broken == "runner":
-        monkeypatch.setattr(Runner, "run", lambda *given, **named: 1 / 0)
+        monkeypatch.setattr(Runner, "begin", lambda *given, **named: 1 / 0)
     run(pytester, *arguments, *(f"--eqspec-report=found.{form}" for form in ("html", "xml", "sarif")))
     page = (pytester.path / "found.html").read_text(encoding="utf-8")
     assert said in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))

@@ -13,7 +13,7 @@ import pytest
 
 import eqspec
 from eqspec import InputError, Verdict
-from eqspec.run.runner import Runner
+from eqspec.run.runner import Rest, Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason
@@ -143,15 +143,15 @@ def test_a_spec_without_checks_is_no_success(tmp_path: Path) -> None:
 def test_a_run_that_was_stopped_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tasks before Ctrl-C came out as expected; pytest has to see it, or it goes on with the next test."""
     path = write_spec(tmp_path, CHECKS)
-    run, names = Runner.run, list[str]()
+    run, names = Runner.begin, list[str]()
 
-    def stopped(runner: Runner, task: Task, *others: Any, **more: Any) -> Result:
+    def stopped(runner: Runner, task: Task, *others: Any, **more: Any) -> Result | Rest:
         names.append(task.id)
         if len(names) == 2:
             raise KeyboardInterrupt
         return run(runner, task, *others, **more)
 
-    monkeypatch.setattr(Runner, "run", stopped)
+    monkeypatch.setattr(Runner, "begin", stopped)
     with pytest.raises(KeyboardInterrupt):
         assert_spec(path, cache=False)
     assert len(names) == 2
