@@ -6,7 +6,7 @@ use crate::exact::exact;
 use crate::programs::programs;
 use crate::random::{Case, Scale, Weights, any_scale, extreme_scale, for_all};
 use eqspec::domain::output::GeneratorRow;
-use eqspec::domain::{AbstractDomain, EuclideanNorms, IntermediateBounds, Output, Propagation, Quantity};
+use eqspec::domain::{AbstractDomain, EuclideanNorms, IntermediateBounds, Output, Propagation, Quantity, Together};
 use eqspec::network::Pair;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -17,12 +17,17 @@ fn propagated(pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Propagation> 
     Some(propagation)
 }
 
+fn norms_of(pair: &Pair, propagation: &Propagation, together: Together) -> EuclideanNorms {
+    EuclideanNorms::of(pair, propagation.layers(), (pair.inputs(), together), || false)
+}
+
 fn holds(scale: impl Strategy<Value = Scale> + Clone + 'static, least: usize) {
-    let seen = Cell::new(0);
+    let seen = Cell::new(0_usize);
     for_all(1200, programs(6, scale, 3), |case| {
         let pair = case.pair();
         let Some(propagation) = propagated(&pair, &case.lower, &case.upper) else { return Ok(()) };
-        let norms = EuclideanNorms::of(&pair, propagation.layers(), pair.inputs(), || false);
+        let together = if seen.get().is_multiple_of(2) { Together::Inputs } else { Together::All };
+        let norms = norms_of(&pair, &propagation, together);
         if norms.is_empty() {
             return Ok(());
         }
@@ -86,12 +91,56 @@ fn wide(width: usize) -> Case {
     Case { layers, lower: vec![-1.0; inputs], upper: vec![1.0; inputs], points }
 }
 
+/// The same networks with ReLUs in other units: each row times a power of two that the next layer takes back.
+fn in_other_units(case: &Case) -> Case {
+    let mut layers = case.layers.clone();
+    let hidden = layers.len() - 1;
+    for l in 0..hidden {
+        for side in 0..2 {
+            for i in 0..layers[l][side].weight.len() {
+                let factor = f64::from(1_u32 << ((5 * i + 3 * l) % 13)) / 64.0;
+                layers[l][side].weight[i].iter_mut().for_each(|w| *w *= factor);
+                layers[l + 1][side].weight.iter_mut().for_each(|row| row[i] /= factor);
+            }
+        }
+    }
+    Case { layers, ..case.clone() }
+}
+
+/// Bounds of the difference of the first output: by sizes, and by norms of the inputs' generators and of all of them.
+fn bounds_of(case: &Case) -> [f64; 3] {
+    let pair = case.pair();
+    let propagation = propagated(&pair, &case.lower, &case.upper).unwrap();
+    let output = Output::new(&propagation.layers()[pair.depth() - 1], pair.inputs(), AbstractDomain::Reduced);
+    let mut row = GeneratorRow::default();
+    let set = |row: &mut GeneratorRow| output.row([(Quantity::Difference, 0, 1.0)], 0.0, row);
+    set(&mut row);
+    let by_sizes = row.upper();
+    let [half, all] = [Together::Inputs, Together::All].map(|together| {
+        set(&mut row);
+        norms_of(&pair, &propagation, together).upper(&mut row)
+    });
+    [by_sizes, half, all]
+}
+
+#[test]
+fn the_units_of_neurons_do_not_matter() {
+    let case = wide(40);
+    let other = in_other_units(&case);
+    let bounds = bounds_of(&case);
+    for (one, two) in bounds.iter().zip(bounds_of(&other)) {
+        assert!((two / one - 1.0).abs() < 5e-3, "{two:e} {one:e}");
+    }
+    let [by_sizes, half, all] = bounds;
+    assert!(all <= half && all < 0.8 * by_sizes, "{bounds:?}");
+}
+
 #[test]
 fn many_small_differences_reach_less_far_by_their_lengths() {
     let case = wide(60);
     let pair = case.pair();
     let propagation = propagated(&pair, &case.lower, &case.upper).unwrap();
-    let norms = EuclideanNorms::of(&pair, propagation.layers(), pair.inputs(), || false);
+    let norms = norms_of(&pair, &propagation, Together::All);
     let output = Output::new(&propagation.layers()[pair.depth() - 1], pair.inputs(), AbstractDomain::Reduced);
     let mut row = GeneratorRow::default();
     output.row([(Quantity::Difference, 0, 1.0)], 0.0, &mut row);
@@ -106,5 +155,5 @@ fn many_small_differences_reach_less_far_by_their_lengths() {
     }
     assert!(after < 0.6 * before, "{after:e} is not much below {before:e}");
     // Nothing is bounded where the time is over.
-    assert!(EuclideanNorms::of(&pair, propagation.layers(), pair.inputs(), || true).is_empty());
+    assert!(EuclideanNorms::of(&pair, propagation.layers(), (pair.inputs(), Together::All), || true).is_empty());
 }

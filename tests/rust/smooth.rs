@@ -9,7 +9,7 @@ use eqspec::domain::intermediate_bounds::IntermediateBounds;
 use eqspec::domain::intervals;
 use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{AbstractDomain, EuclideanNorms, Output, Propagation, Quantity};
+use eqspec::domain::{AbstractDomain, EuclideanNorms, Output, Propagation, Quantity, Together};
 use eqspec::network::{Curves, Function, Origin, Pair, Step, Term, Tile};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
@@ -137,7 +137,7 @@ fn check_norms(
     mut bounds: IntermediateBounds,
     points: &[[Vec<Vec<f64>>; 2]],
 ) -> Result<(), TestCaseError> {
-    let norms = EuclideanNorms::of(pair, propagation.layers(), INPUTS, || false);
+    let norms = EuclideanNorms::of(pair, propagation.layers(), (INPUTS, Together::All), || false);
     prop_assert!(norms.narrow(&mut bounds).is_ok());
     check_all("norms", &bounds, points)?;
     let output = Output::new(&propagation.layers()[2], INPUTS, AbstractDomain::Reduced);

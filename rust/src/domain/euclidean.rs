@@ -16,6 +16,8 @@
 //!     |kappa d|_2 <= |kappa (|centre| + sum |shared| + err)|_2 + sqrt(|sum_j N_j N_j^T / w_j|_2),    N_j = |t_j|_2 kappa Q_j,
 //! for any weights w_j > 0 whose sum is 1 (Cauchy-Schwarz). The shared generators may join the sum, each as a vector of one
 //! number that is no longer than 1. What reaches less far by absolute values is bounded by these.
+//! Each t is taken times a positive weight of its own ([`super::euclidean_weights`]), with its size, shift and kappa: Q_j
+//! is divided by it.
 //!
 //! # Soundness
 //! Invariant of [`super`]: there is one assignment of all generators such that forms hold within their errors, and that of the
@@ -30,6 +32,7 @@
 
 use super::difference_plane::Plane;
 use super::euclidean_sums::{Member, RowSums, Sums, add_column};
+use super::euclidean_weights::weigh;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::{LayerState, Source};
 use super::output::GeneratorRow;
@@ -65,44 +68,66 @@ pub struct EuclideanNorms {
     own: usize,
 }
 
+/// Which shared generators are bounded by their norm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// Those of the inputs, and all others by sizes: half of the work, for bounds that are a tenth larger.
+    Inputs,
+    /// All.
+    All,
+}
+
 /// How far the parts of a form of d reach, one entry for each row.
 struct Reaches {
     /// The centres.
     centre: Vec<f64>,
-    /// Their errors, with the rounding of all that is computed here.
+    /// Their errors, with the rounding of all that is computed here, and the sum of the generators that are in no block.
     off: Vec<f64>,
-    /// The sum of the generators that are in no group.
+    /// The sum of the shared generators of a block.
     shared: Vec<f64>,
     /// For each group what it reaches, by absolute values or by its norm.
     of_groups: Vec<Vec<f64>>,
 }
 
 impl EuclideanNorms {
-    /// Those of the last propagation of a pair, of which these are all states. Looks at `stop` between steps; none where it
-    /// says so, where forms are missing, or where some step has no row that can be taken.
+    /// Those of the last propagation of a pair, of which these are all states, with these shared generators bounded together.
+    /// Looks at `stop` between steps; none where it says so, where forms are missing, or where no step has a row that can be
+    /// taken.
     #[must_use]
-    pub fn of(pair: &Pair, layers: &[LayerState], inputs: usize, stop: impl Fn() -> bool) -> Self {
+    pub fn of(
+        pair: &Pair,
+        layers: &[LayerState],
+        (inputs, together): (usize, Together),
+        stop: impl Fn() -> bool,
+    ) -> Self {
         let Some(last) = layers.last().filter(|_| pair.depth() == layers.len()) else { return Self::default() };
         if last.z1.is_empty() {
             return Self::default();
         }
+        let unknown = |l: &LayerState| l.d_common.is_empty() || l.d.lower.len() != l.d_common.rows();
+        if layers.iter().any(unknown) {
+            return Self::default();
+        }
         let mut norms = Self { groups: Vec::new(), sizes: Vec::new(), own: last.first_own(inputs) };
+        let functions = pair.first.iter().zip(&pair.second).map(|(f, g)| (&f.function, &g.function));
+        let hidden = &layers[..layers.len() - 1];
+        let mut steps: Vec<Vec<Member>> = hidden.iter().zip(functions).map(|(l, f)| members_of(l, f)).collect();
+        weigh(layers, &mut steps);
         let (mut kept, mut stacked) = (Vec::new(), Vec::new());
         for (s, layer) in layers.iter().enumerate() {
-            if stop() || layer.d_common.is_empty() || layer.d.lower.len() != layer.d_common.rows() {
+            if stop() {
                 return Self::default();
             }
             let own = own_columns(layer, &norms.groups);
-            let reaches = Reaches::of(layer, &norms.groups, &own);
+            let shared = shared_columns(layer, &own, (inputs, together));
+            let reaches = Reaches::of(layer, &norms.groups, &own, &shared);
             norms.sizes.push(reaches.sizes(&layer.d));
-            if s + 1 < layers.len() {
-                let functions = (&pair.first[s].function, &pair.second[s].function);
-                let members = members_of(layer, functions, &norms.sizes[s]);
-                if !members.is_empty() {
-                    kept = blocks(layer, &members, &norms.groups, &own, kept);
-                    let norm = norm_of(&members, &reaches, &kept, &mut stacked);
-                    norms.groups.push(Group { members, norm });
-                }
+            let mut members = steps.get_mut(s).map(std::mem::take).unwrap_or_default();
+            if !members.is_empty() {
+                narrow(&mut members, layer, &norms.sizes[s]);
+                kept = blocks(layer, &members, (&norms.groups, &own, &shared), kept);
+                let norm = norm_of(&members, &reaches, &kept, &mut stacked);
+                norms.groups.push(Group { members, norm });
             }
         }
         norms
@@ -144,16 +169,16 @@ impl EuclideanNorms {
 }
 
 impl Reaches {
-    fn of(layer: &LayerState, groups: &[Group], own: &[Place]) -> Self {
-        let form = &layer.d_common;
-        let m = form.rows();
-        let (mut shared, mut columns) = (vec![0.0; m], 0_usize);
-        absolute_row_sums(&mut shared, form.from(1), Accumulate::Replace);
-        columns += form.len().saturating_sub(1);
-        for j in (0..layer.d_rest.len()).filter(|j| own[*j].is_none()) {
-            absolute_row_sums(&mut shared, layer.d_rest.column(j), Accumulate::Add);
-            columns += 1;
-        }
+    fn of(layer: &LayerState, groups: &[Group], own: &[Place], columns: &SharedColumns<'_>) -> Self {
+        let m = layer.d_common.rows();
+        let sum_of = |columns: &[&[f64]]| {
+            let mut sum = vec![0.0; m];
+            for column in columns {
+                absolute_row_sums(&mut sum, column, Accumulate::Add);
+            }
+            sum.iter().map(|&v| if v == 0.0 { 0.0 } else { inflate(v, columns.len()) }).collect::<Vec<f64>>()
+        };
+        let (shared, others) = (sum_of(&columns.together), sum_of(&columns.by_sizes));
         let mut sums: Vec<RowSums> = groups.iter().map(|_| RowSums::new(m)).collect();
         for (j, place) in own.iter().enumerate() {
             let Some((group, member)) = *place else { continue };
@@ -161,8 +186,8 @@ impl Reaches {
         }
         let counts = groups.iter().map(|g| g.members.len()).sum::<usize>();
         let centres = (0..m).map(|i| {
-            let mut centre = form.column(0)[i];
-            let (mut off, mut sizes) = (layer.extent_d.err[i], centre.abs());
+            let mut centre = layer.d_common.column(0)[i];
+            let (mut off, mut sizes) = (add_up(layer.extent_d.err[i], others[i]), centre.abs());
             for (sum, group) in sums.iter().zip(groups) {
                 (centre, sizes) = (centre + sum.shifts[i], sizes + sum.shifts[i].abs());
                 off = add_up(off, sum.at(i).off(group.members.len()));
@@ -173,7 +198,7 @@ impl Reaches {
         Self {
             centre,
             off,
-            shared: shared.iter().map(|&sum| if sum == 0.0 { 0.0 } else { inflate(sum, columns) }).collect(),
+            shared,
             of_groups: sums
                 .iter()
                 .zip(groups)
@@ -229,8 +254,41 @@ fn own_columns(layer: &LayerState, groups: &[Group]) -> Vec<Place> {
     layer.rest_sources.iter().map(place).collect()
 }
 
+/// Narrows the members of a step that are strips of d alone by what is known of the sizes of d.
+fn narrow(members: &mut [Member], layer: &LayerState, sizes: &[f64]) {
+    for member in members.iter_mut().filter(|member| layer.transformer_d.of_y[member.row] == 0.0) {
+        let by_slope = add_up(mul_up(member.kappa, sizes[member.row]), member.rest);
+        if by_slope < member.reach {
+            member.reach = by_slope;
+        }
+    }
+}
+
+/// The columns of a form of d whose generators are in no group.
+struct SharedColumns<'a> {
+    /// Those that are bounded by their norm.
+    together: Vec<&'a [f64]>,
+    /// Those that are bounded by sizes alone.
+    by_sizes: Vec<&'a [f64]>,
+}
+
+fn shared_columns<'a>(
+    layer: &'a LayerState,
+    own: &[Place],
+    (inputs, together): (usize, Together),
+) -> SharedColumns<'a> {
+    let (common, rest) = (&layer.d_common, &layer.d_rest);
+    let alone = (0..rest.len()).filter(|j| own[*j].is_none()).map(|j| rest.column(j));
+    let mut chosen: Vec<_> = (1..common.len()).map(|j| common.column(j)).chain(alone).collect();
+    let by_sizes = match together {
+        Together::Inputs => chosen.split_off(inputs.min(chosen.len())),
+        Together::All => Vec::new(),
+    };
+    SharedColumns { together: chosen, by_sizes }
+}
+
 /// The own generators of a step whose rows are strips of d alone, or planes.
-fn members_of(layer: &LayerState, functions: (&Function, &Function), sizes: &[f64]) -> Vec<Member> {
+fn members_of(layer: &LayerState, functions: (&Function, &Function)) -> Vec<Member> {
     let r = &layer.transformer_d;
     let mut members = Vec::new();
     for (number, row) in layer.own_generators() {
@@ -241,7 +299,7 @@ fn members_of(layer: &LayerState, functions: (&Function, &Function), sizes: &[f6
         let Some((m, most)) = slopes(functions, row, hull).filter(|_| alone && !loose) else { continue };
         let kappa = max_propagating_nan(sub_up(most, lam), sub_up(lam, m));
         let (shift, size) = (r.shift[row], r.fresh_own[row]);
-        let strip = Member { number, row, shift, size, kappa, reach: sizes[row], about: 0.0, rest: 0.0 };
+        let strip = Member { number, row, shift, size, kappa, reach: layer.d.size(row), about: 0.0, rest: 0.0 };
         let made = if r.of_y[row] == 0.0 { Some(strip) } else { of_plane(layer, functions.0, strip) };
         let Some(member) = made else { continue };
         let by_slope = add_up(mul_up(kappa, member.reach), member.rest);
@@ -328,9 +386,14 @@ impl Block {
 
 /// The blocks of all groups that are known before a step. Where kappa or a norm is very small a larger one is taken, so that
 /// their product never underflows. They take the memory of those of an earlier step.
-fn blocks(layer: &LayerState, members: &[Member], groups: &[Group], own: &[Place], earlier: Vec<Block>) -> Vec<Block> {
+fn blocks(
+    layer: &LayerState,
+    members: &[Member],
+    (groups, own, shared): (&[Group], &[Place], &SharedColumns<'_>),
+    earlier: Vec<Block>,
+) -> Vec<Block> {
     let mut memory = earlier.into_iter().map(|block| block.transposed);
-    let shared = shared_block(layer, members, own, memory.next().unwrap_or_default());
+    let shared = shared_block(&shared.together, members, memory.next().unwrap_or_default());
     let mut columns = vec![Vec::new(); groups.len()];
     for (j, place) in own.iter().enumerate() {
         if let Some((group, member)) = place {
@@ -347,14 +410,11 @@ fn blocks(layer: &LayerState, members: &[Member], groups: &[Group], own: &[Place
     std::iter::once(shared).chain(of_groups).collect()
 }
 
-/// The block of the generators that are in no group. Each is a number between -1 and 1 with a weight of its own, the length
-/// of its column, as one of the groups would have it.
-fn shared_block(layer: &LayerState, members: &[Member], own: &[Place], memory: Vec<f64>) -> Block {
-    let (common, rest) = (&layer.d_common, &layer.d_rest);
-    let alone = (0..rest.len()).filter(|j| own[*j].is_none());
-    let all = (1..common.len()).map(|j| common.column(j)).chain(alone.map(|j| rest.column(j)));
+/// The block of shared generators. Each is a number between -1 and 1 with a weight of its own, the length of its
+/// column, as one of the groups would have it.
+fn shared_block(all: &[&[f64]], members: &[Member], memory: Vec<f64>) -> Block {
     let mut columns: Vec<(&[f64], f64)> = Vec::new();
-    for column in all.filter(|column| members.iter().any(|member| column[member.row] != 0.0)) {
+    for column in all.iter().filter(|column| members.iter().any(|member| column[member.row] != 0.0)) {
         columns.push((column, length(members.iter().map(|member| member.kappa.max(SMALLEST) * column[member.row]))));
     }
     // Weights length / total, whose sum is less than 1; columns are multiplied by sqrt(total / length).

@@ -4,7 +4,7 @@
 use crate::numeric::round::{TINY, U, add_up, gamma, inflate, mul_up};
 use crate::numeric::vectorised::vectorised;
 
-/// The own generator of one neuron: t = shift + size ad, and |t| <= reach.
+/// The own generator of one neuron: t = shift + size ad, |t| <= reach, and |t| <= kappa |d - c| + rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
     /// Its number among the difference's own generators.
@@ -17,6 +17,22 @@ pub struct Member {
     /// c of a plane; 0 of a strip.
     pub about: f64,
     pub rest: f64,
+}
+
+impl Member {
+    /// That of t times a positive weight: |shift + size ad| <= kappa |d - c| + rest as before, of numbers that are each as many
+    /// times as large. `None` where one of them is too large or too small for that.
+    #[must_use]
+    pub fn weighted(&self, weight: f64) -> Option<Self> {
+        let (shift, size) = (weight * self.shift, weight * self.size);
+        // Both are off by half of a last place, or by what underflows.
+        let off = inflate(U * (shift.abs() + size.abs()) + TINY, 4);
+        let kappa = mul_up(weight, self.kappa);
+        let [reach, rest] = [self.reach, self.rest].map(|v| add_up(mul_up(weight, v), off));
+        let fits =
+            weight > 0.0 && [kappa, reach, rest].iter().all(|v| v.is_finite()) && size.abs() >= f64::MIN_POSITIVE;
+        fits.then_some(Self { shift, size, kappa, reach, rest, ..*self })
+    }
 }
 
 /// Sums over the entries g of one row for the members of a group: with q = g / size, g ad = q t - q shift.
@@ -107,5 +123,34 @@ vectorised! {
             (shifts[i], shift_sizes[i], absolute[i]) = (one.shifts, one.shift_sizes, one.absolute);
             (squares[i], missed[i]) = (one.squares, one.missed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_weight_rounds_is_in_the_rest() {
+        let mut state = 5_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(u32::try_from(state >> 33).unwrap_or(0)) / f64::from(1_u32 << 31) + 1e-12
+        };
+        for power in [0, -300, 290] {
+            for _ in 0..200 {
+                let scale = 10_f64.powi(power);
+                let (shift, size, kappa, weight) =
+                    (scale * (random() - 0.5), scale * random(), random(), 8.0 * random());
+                let plain = Member { number: 0, row: 0, shift, size, kappa, reach: 1.5 * scale, about: 0.0, rest: 0.0 };
+                let member = plain.weighted(weight).expect("ordinary numbers");
+                // What fused products leave is what rounding took away.
+                let lost = weight.mul_add(shift, -member.shift).abs() + weight.mul_add(size, -member.size).abs();
+                assert!(member.rest >= lost && member.kappa >= weight * kappa && member.reach >= weight * plain.reach);
+                assert!(member.rest <= 1e-14 * scale + 1e-250, "{member:?}");
+            }
+        }
+        let plain = Member { number: 0, row: 0, shift: 0.0, size: 1.0, kappa: 0.5, reach: 1.0, about: 0.0, rest: 0.0 };
+        assert!([0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320].iter().all(|&odd| plain.weighted(odd).is_none()));
     }
 }

@@ -41,6 +41,7 @@ mod corner_slopes;
 pub mod difference_plane;
 pub mod euclidean;
 mod euclidean_sums;
+mod euclidean_weights;
 pub mod factors;
 mod fan_slopes;
 pub mod intermediate_bounds;
@@ -68,7 +69,7 @@ pub mod transformer;
 mod value_form;
 
 pub use abstract_domain::AbstractDomain;
-pub use euclidean::EuclideanNorms;
+pub use euclidean::{EuclideanNorms, Together};
 pub use intermediate_bounds::{Contradiction, IntermediateBounds};
 pub use joint_rounding::JointRounding;
 pub use output::{LinearFunctional, Output};

@@ -12,8 +12,8 @@ use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
 use crate::bound::parameters::Parameters;
 use crate::bound::{Assumption, Contractor, Near, NearBudget, SignTreeBudget};
-use crate::domain::IntermediateBounds;
 use crate::domain::propagation::Failure;
+use crate::domain::{IntermediateBounds, Together};
 use crate::search::Node;
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
@@ -27,8 +27,7 @@ impl Stage for BackwardBounds {
         if !worth_bounding(workspace, node) {
             return StageResult::Open;
         }
-        let known = workspace.current.norms.take();
-        let norms = known.unwrap_or_else(|| close_by_norms(workspace, node));
+        let norms = close_by_norms(workspace, node, Together::All);
         if node.open.is_empty() {
             return StageResult::Proved;
         }
@@ -77,7 +76,7 @@ pub(super) fn propagate_again(
     if matches!(ZonotopeRows.run(workspace, node), StageResult::Proved) {
         return StageResult::Proved;
     }
-    close_by_norms(workspace, node);
+    close_by_norms(workspace, node, Together::All);
     bound_violations(workspace, node, &bounds, Effort { patience, signs: true });
     StageResult::of(node)
 }

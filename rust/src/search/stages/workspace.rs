@@ -5,7 +5,7 @@ use crate::bound::split_candidates::Split;
 use crate::bound::{Assumption, Contraction, Contractor};
 use crate::domain::clock::Clock;
 use crate::domain::output::GeneratorRow;
-use crate::domain::{EuclideanNorms, Output, Propagation, RestrictedPair};
+use crate::domain::{Output, Propagation, RestrictedPair};
 use crate::lp::certified::Scratch;
 use crate::lp::{Dual, LinearProgram, Multipliers, RegionRow};
 use crate::search::Node;
@@ -69,8 +69,6 @@ pub struct Current {
     pub seed: u64,
     /// The open obligation with the largest bound.
     pub worst: Worst,
-    /// The Euclidean norms of its propagation, where they were wanted early.
-    pub norms: Option<EuclideanNorms>,
     /// Whether the bounds of all open violations miss their limit by no more than rounding, which halving does not
     /// shrink.
     pub within_rounding: bool,
@@ -119,7 +117,6 @@ impl Current {
             first,
             seed,
             worst: Worst::default(),
-            norms: None,
             within_rounding: true,
             region: Vec::new(),
             multipliers_are_best: false,
