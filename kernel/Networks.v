@@ -89,6 +89,54 @@ Proof.
 Qed.
 Lemma dot_add_weights m r acc v : dot (add_weights m r acc) v = IZR m * dot (entries r) v + dot acc v.
 Proof. unfold add_weights. destruct (Z.eqb_spec m 0); [subst; ring | apply add_runs_adds]. Qed.
+
+(** Rows times numbers, to be added up: two of them at a time where they have no zeros, for each step makes a list anew. *)
+Definition with_row (m : Z) (r : runs) (rows : list (Z * runs)) := if (m =? 0)%Z then rows else (m, r) :: rows.
+Fixpoint add_two (m : Z) (r : list Z) (n : Z) (s acc : list Z) : list Z :=
+  match r, s with
+  | a :: r', b :: s' =>
+      match acc with
+      | [] => plus_times (m * a) n b :: add_two m r' n s' []
+      | c :: acc' => plus_times (plus_times c m a) n b :: add_two m r' n s' acc'
+      end
+  | _, _ => add_row m r (add_row n s acc)
+  end.
+Fixpoint sum_rows (rows : list (Z * runs)) : list Z :=
+  match rows with
+  | [] => []
+  | [(m, r)] => add_weights m r []
+  | (m, r) :: (n, s) :: rows' =>
+      match r, s with
+      | [(O, v)], [(O, w)] => add_two m v n w (sum_rows rows')
+      | _, _ => add_weights m r (add_weights n s (sum_rows rows'))
+      end
+  end.
+Lemma dot_add_two m n v : forall r s acc,
+  dot (add_two m r n s acc) v = IZR m * dot r v + (IZR n * dot s v + dot acc v).
+Proof.
+  revert v. intros v r. revert v. induction r as [| a r IH]; intros v s acc.
+  - cbn [add_two]. rewrite !dot_add_row. reflexivity.
+  - destruct s as [| b s]; [cbn [add_two]; rewrite !dot_add_row; reflexivity |].
+    destruct acc as [| c acc], v as [| x v]; cbn [add_two dot]; unfold plus_times; rewrite ?dot_nil; try ring;
+      rewrite IH, ?plus_IZR, !mult_IZR, ?dot_none; ring.
+Qed.
+Fixpoint rows_at (rows : list (Z * runs)) (v : list R) : R :=
+  match rows with [] => 0 | (m, r) :: rows' => IZR m * dot (entries r) v + rows_at rows' v end.
+Lemma dot_sum_rows v : forall rows, dot (sum_rows rows) v = rows_at rows v.
+Proof.
+  assert (H : forall rows, dot (sum_rows rows) v = rows_at rows v /\ forall mr, dot (sum_rows (mr :: rows)) v = rows_at (mr :: rows) v).
+  { induction rows as [| [n s] rows [H1 H2]].
+    - split; [apply dot_none | intros [m r]; cbn [sum_rows rows_at]; rewrite dot_add_weights, dot_none; reflexivity].
+    - split; [apply H2 |]. intros [m r]. cbn [rows_at]. rewrite <- H1.
+      assert (G : dot (add_weights m r (add_weights n s (sum_rows rows))) v
+        = IZR m * dot (entries r) v + (IZR n * dot (entries s) v + dot (sum_rows rows) v)) by (rewrite !dot_add_weights; ring).
+      cbn [sum_rows]. destruct r as [| [[| ?] a] [| ? ?]]; try exact G. destruct s as [| [[| ?] b] [| ? ?]]; try exact G.
+      rewrite dot_add_two. change [(0%nat, a)] with (dense a). change [(0%nat, b)] with (dense b).
+      unfold entries, dense. cbn [flat_map fst snd repeat app]. rewrite !app_nil_r. reflexivity. }
+  intros rows. apply H.
+Qed.
+Lemma dot_sum_with m r rows v : dot (sum_rows (with_row m r rows)) v = IZR m * dot (entries r) v + dot (sum_rows rows) v.
+Proof. rewrite !dot_sum_rows. unfold with_row. destruct (Z.eqb_spec m 0); [subst; ring | reflexivity]. Qed.
 Lemma entries_dense r : entries (dense r) = r.
 Proof. unfold entries, dense. simpl. apply app_nil_r. Qed.
 

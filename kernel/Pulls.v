@@ -31,7 +31,7 @@ Fixpoint pull (n : net) (B : region) (K : known) (H : hints) (O : wishes) (p q :
         let '(U, m) := parts (scale H) in
         let '(c, cb, p', q') :=
           relax U m (reach l n' B (tl K)) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
-        let '(low, below) := pull n' B (tl K) (tl H) (tl O) p' q' in
+        let '(low, below) := pull n' B (tl K) (tl H) (tl O) (sum_rows p') (sum_rows q') in
         let all := (Zpos (denominator l) * below)%Z in
         (U * c * all + scale H * (cb * below + low), all)%Z
   end.
@@ -49,7 +49,7 @@ Proof.
   induction n as [| l n IH]; intros B K H O p q; [reflexivity |]. cbn [pull total].
   destruct (idle _ _ _ _).
   - specialize (IH B (tl K) (tl H) (tl O) [] []). destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
-  - destruct (parts (scale H)) as [U m]. destruct (relax _ _ _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
+  - destruct (parts (scale H)) as [U m]. destruct (relax _ _ _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) (sum_rows p') (sum_rows q')).
     destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
 Qed.
 Lemma scale_pos H : (0 < scale H)%Z.
@@ -82,13 +82,13 @@ Proof.
       destruct (parts_ok _ PM) as (PU & PS & EM). destruct (parts (scale H)) as [U m] eqn:EP. cbn [fst snd] in PU, PS, EM.
       destruct (relax U m (reach l n B K') (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
       pose proof (relax_ok _ _ _ _ _ _ PU PS _ _ _ _ _ _ _ _ _ _ _ HO HN HW R) as G. rewrite EM in G.
-      specialize (IH B w HF' HB K' (tl H) (tl O) p' q' r HT HI').
-      pose proof (pull_total n B K' (tl H) (tl O) p' q') as T.
-      destruct (pull n B K' (tl H) (tl O) p' q') as [low below]. cbn [fst snd] in *. subst below.
+      specialize (IH B w HF' HB K' (tl H) (tl O) (sum_rows p') (sum_rows q') r HT HI').
+      pose proof (pull_total n B K' (tl H) (tl O) (sum_rows p') (sum_rows q')) as T.
+      destruct (pull n B K' (tl H) (tl O) (sum_rows p') (sum_rows q')) as [low below]. cbn [fst snd] in *. subst below.
       rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR, ?mult_IZR.
       set (D := IZR (Zpos (denominator l))) in *. set (T := IZR (total n)) in *. set (M := IZR (scale H)) in *.
-      set (A := asked n (tl O) (tl H) r w) in *. set (P := dot p' (given First n r w)) in *.
-      set (Q := dot q' (given Second n r w)) in *.
+      set (A := asked n (tl O) (tl H) r w) in *. set (P := dot (sum_rows p') (given First n r w)) in *.
+      set (Q := dot (sum_rows q') (given Second n r w)) in *.
       set (F := wished _ _) in *.
       match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (E1 := u) in *; set (E2 := v) in * end.
       assert (X : (M * (F + A / D) + E1 + E2) * (D * T) = (E1 + E2 + M * F) * D * T + M * (A * T)) by (field; lra).

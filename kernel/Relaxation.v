@@ -181,9 +181,9 @@ Proof.
 Qed.
 
 (** p f(x) + q f(y) + M (wishes) >= U c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
-    numbers are of sizes up to N. *)
+    numbers are of sizes up to N; p' and q' are rows times numbers, which are yet to be added up. *)
 Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
-  : Z * Z * list Z * list Z :=
+  : Z * Z * list (Z * runs) * list (Z * runs) :=
   match ks, bs with
   | k :: ks', b :: bs' =>
       if idle h o p q then (0%Z, 0%Z, [], [])
@@ -195,7 +195,7 @@ Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint)
         let a' := (slope_y t - slope_d t + snd e)%Z in
         ( (c + low_neuron U m k b t (head p) (head q))%Z
         , (plus_times (plus_times cb a (bias1 k)) a' (bias2 k) - lost N a a' k)%Z
-        , add_weights a (row1 k) p', add_weights a' (row2 k) q' )
+        , with_row a (row1 k) p', with_row a' (row2 k) q' )
   | _, _ => (0%Z, 0%Z, [], [])
   end.
 
@@ -216,7 +216,7 @@ Theorem relax_ok U m N d X Y : (0 < U)%Z -> (0 < m)%Z -> forall ks bs zs h o p q
   Forall2 (fun b z => within b (fst z) (snd z)) bs zs ->
   relax U m N ks bs h o p q = (c, cb, p', q') ->
   dot p (values First ks zs) + dot q (values Second ks zs) + IZR (U * m) * wished o zs
-  >= IZR U * IZR c + IZR (U * m) * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
+  >= IZR U * IZR c + IZR (U * m) * ((IZR cb + dot (sum_rows p') X + dot (sum_rows q') Y) / IZR (Zpos d)).
 Proof.
   intros PU PS. pose proof (pos_IZR d) as HD. pose proof (IZR_lt _ _ PU) as RU. pose proof (IZR_lt _ _ PS) as RS.
   assert (RM : 0 <= IZR (U * m)) by (rewrite mult_IZR; nra).
@@ -228,7 +228,7 @@ Proof.
       inversion E; subst. rewrite !dot_none, wished_nil. field_simplify; lra. }
     destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
     inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
-    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_add_weights.
+    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_sum_with.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o). destruct z as [x y]. cbn [part fst snd] in *.
     destruct HK as [K1 K2].
     pose proof (low_neuron_ok U m k b t (head p) (head q) x y PU K1 K2 W) as L.
@@ -243,7 +243,7 @@ Proof.
     assert (EB : IZR a' = IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) by (unfold a'; rewrite plus_IZR, minus_IZR; reflexivity).
     rewrite !plus_IZR, !mult_IZR. rewrite !mult_IZR in IH.
     set (low := IZR (low_neuron _ _ _ _ _ _ _)) in *.
-    set (R := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
+    set (R := (IZR cb0 + dot (sum_rows p0) X + dot (sum_rows q0) Y) / IZR (Zpos d)) in *.
     match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= R
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
     { rewrite <- EA, <- EB. match goal with |- ?n / _ <= _ => replace (n / IZR (Zpos d)) with (R

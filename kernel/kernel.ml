@@ -1346,6 +1346,68 @@ let add_weights m r acc =
   then acc
   else add_runs m r acc
 
+(** val with_row :
+    Big_int_Z.big_int -> runs -> (Big_int_Z.big_int * runs) list ->
+    (Big_int_Z.big_int * runs) list **)
+
+let with_row m r rows =
+  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
+  then rows
+  else (m, r) :: rows
+
+(** val add_two :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec add_two m r n0 s acc =
+  match r with
+  | [] -> add_row m r (add_row n0 s acc)
+  | a :: r' ->
+    (match s with
+     | [] -> add_row m r (add_row n0 s acc)
+     | b :: s' ->
+       (match acc with
+        | [] ->
+          (Integers.plus_times (Integers.mul m a) n0 b) :: (add_two m r' n0
+                                                             s' [])
+        | c :: acc' ->
+          (Integers.plus_times (Integers.plus_times c m a) n0 b) :: (add_two
+                                                                    m r' n0
+                                                                    s' acc')))
+
+(** val sum_rows :
+    (Big_int_Z.big_int * runs) list -> Big_int_Z.big_int list **)
+
+let rec sum_rows = function
+| [] -> []
+| p :: l ->
+  let (m, r) = p in
+  (match l with
+   | [] -> add_weights m r []
+   | p0 :: rows' ->
+     let (n0, s) = p0 in
+     (match r with
+      | [] -> add_weights m r (add_weights n0 s (sum_rows rows'))
+      | p1 :: l0 ->
+        let (n1, v) = p1 in
+        (match n1 with
+         | O ->
+           (match l0 with
+            | [] ->
+              (match s with
+               | [] -> add_weights m r (add_weights n0 s (sum_rows rows'))
+               | p2 :: l1 ->
+                 let (n2, w) = p2 in
+                 (match n2 with
+                  | O ->
+                    (match l1 with
+                     | [] -> add_two m v n0 w (sum_rows rows')
+                     | _ :: _ ->
+                       add_weights m r (add_weights n0 s (sum_rows rows')))
+                  | S _ -> add_weights m r (add_weights n0 s (sum_rows rows'))))
+            | _ :: _ -> add_weights m r (add_weights n0 s (sum_rows rows')))
+         | S _ -> add_weights m r (add_weights n0 s (sum_rows rows')))))
+
 type side =
 | First
 | Second
@@ -1692,8 +1754,8 @@ let low_neuron u m k b t p q =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
     list -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list
     -> Big_int_Z.big_int list ->
-    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
-    list) * Big_int_Z.big_int list **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * runs)
+    list) * (Big_int_Z.big_int * runs) list **)
 
 let rec relax u m n0 ks bs h o p q =
   match ks with
@@ -1715,8 +1777,8 @@ let rec relax u m n0 ks bs h o p q =
             ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
             (Integers.sub
               (Integers.plus_times (Integers.plus_times cb a k.bias1) a'
-                k.bias2) (lost n0 a a' k))), (add_weights a k.row1 p')),
-            (add_weights a' k.row2 q')))
+                k.bias2) (lost n0 a a' k))), (with_row a k.row1 p')),
+            (with_row a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
@@ -1871,7 +1933,9 @@ let rec pull n0 b k h o p q =
          in
          let (p1, p') = p0 in
          let (c, cb) = p1 in
-         let (low0, below0) = pull n' b (tl k) (tl h) (tl o) p' q' in
+         let (low0, below0) =
+           pull n' b (tl k) (tl h) (tl o) (sum_rows p') (sum_rows q')
+         in
          let all = Integers.mul l.denominator below0 in
          ((Integers.add (Integers.mul (Integers.mul u c) all)
             (Integers.mul (scale h)

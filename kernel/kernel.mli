@@ -351,6 +351,16 @@ val add_weights :
   Big_int_Z.big_int -> runs -> Big_int_Z.big_int list -> Big_int_Z.big_int
   list
 
+val with_row :
+  Big_int_Z.big_int -> runs -> (Big_int_Z.big_int * runs) list ->
+  (Big_int_Z.big_int * runs) list
+
+val add_two :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val sum_rows : (Big_int_Z.big_int * runs) list -> Big_int_Z.big_int list
+
 type side =
 | First
 | Second
@@ -464,8 +474,8 @@ val relax :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list
   -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list ->
-  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
-  list) * Big_int_Z.big_int list
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * runs)
+  list) * (Big_int_Z.big_int * runs) list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 

@@ -6,8 +6,9 @@
 open Reader
 open Commands
 
-let usage = "eqspec-kernel [--records FILE] < STREAM\n\
-  accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n\
+let usage = "eqspec-kernel [--progress] [--records FILE] < STREAM\n\
+  accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams;\n\
+  --progress says once a second how many commands were read and how many leaves were closed\n\
   eqspec-kernel --each < STREAMS\n\
   the same of many, each behind a line with the number of its bytes; an empty line ends each answer\n"
 
@@ -49,7 +50,7 @@ let write out record =
   | REmpty i -> Printf.fprintf out "E %d" (n i));
   output_char out '\n'
 
-let run kept source =
+let run ?(progress = false) kept source =
   let pair_text, digest = section source "pair" in
   let question_text, asked = section source "question" in
   let question = question question_text (pair pair_text) in
@@ -72,8 +73,14 @@ let run kept source =
   let tell = Option.map write out in
   let state = Attempts.start question proof tell in
   let widths = Array.append (Array.map (fun (l : Relaxing.layer) -> Array.length l.shapes) state.layers) [| state.inputs |] in
+  let read = ref 0 and told = ref 0.0 in
+  let next () =
+    incr read;
+    if progress && Sys.time () > !told +. 1.0 then (told := Sys.time (); Printf.eprintf "%d %d\n%!" !read state.leaves);
+    command source widths
+  in
   let rec go () =
-    match command source widths with
+    match next () with
     | None -> ()
     | Some _ when Proof.nodes state.proof = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
@@ -86,7 +93,7 @@ let run kept source =
         go ()
   and skip commands =
     if commands > 0 then
-      match command source widths with
+      match next () with
       | None -> refuse "it ends where %d commands are to be passed over" commands
       | Some _ -> skip (commands - 1)
   in
@@ -98,9 +105,9 @@ let run kept source =
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
 (* The exit code of one stream, whose answer is printed. *)
-let answer kept source =
+let answer ?progress kept source =
   let refused reason = Printf.printf "refused\n%s\n" reason; 1 in
-  try run kept source; 0 with
+  try run ?progress kept source; 0 with
   | Refused reason | Sys_error reason -> refused reason
   | Stack_overflow | Out_of_memory -> refused "it needs more memory than there is"
   | problem -> refused ("the prover failed: " ^ Printexc.to_string problem)
@@ -125,5 +132,7 @@ let () =
     (match Array.to_list Sys.argv with
     | [ _ ] -> answer None (of_channel stdin)
     | [ _; "--records"; file ] -> answer (Some file) (of_channel stdin)
+    | [ _; "--progress" ] -> answer ~progress:true None (of_channel stdin)
+    | [ _; "--progress"; "--records"; file ] -> answer ~progress:true (Some file) (of_channel stdin)
     | [ _; "--each" ] -> each ()
     | _ -> prerr_string usage; 2)

@@ -7,6 +7,6 @@ writes region and claim in exact rationals, `commands` makes of a certificate's 
 """
 
 from .binary import BinaryError, find
-from .check import Checked, check
+from .check import Checked, allowed, check
 
-__all__ = ["BinaryError", "Checked", "check", "find"]
+__all__ = ["BinaryError", "Checked", "allowed", "check", "find"]

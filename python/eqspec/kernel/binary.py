@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from subprocess import PIPE, Popen, TimeoutExpired
+from threading import Thread
+from typing import IO
 
 from eqspec.audit.opening import limits
 from eqspec.audit.opening.process import hold
@@ -66,22 +68,56 @@ def stream(pair: str, question: str, commands: Iterable[str]) -> bytes:
     return b"".join([*parts, "\n".join([*commands, ""]).encode("ascii")])
 
 
-def ask(binary: Path, data: bytes, seconds: float | None = None, records: Path | None = None) -> Answer:
-    """Run it on a stream; with `records` it writes there what the kernel took."""
-    command = [str(binary), *(["--records", str(records)] if records else [])]
+def ask(
+    binary: Path,
+    data: bytes,
+    seconds: float | None = None,
+    records: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Answer:
+    """Run it on a stream; with `records` it writes there what the kernel took.
+
+    `progress` is told in another thread, about once a second, how many commands were read and how many leaves closed.
+    """
+    options = [*(["--progress"] if progress else []), *(["--records", str(records)] if records else [])]
+    into, out = os.pipe()
     try:
-        done = subprocess.run(
-            command, input=data, capture_output=True, timeout=seconds, check=False, preexec_fn=_hold if POSIX else None
-        )
-    except subprocess.TimeoutExpired:
-        return Answer(f"the kernel took longer than {seconds:g} seconds", {})
+        with os.fdopen(into, "rb") as errors:
+            try:
+                running = Popen(
+                    [str(binary), *options], stdin=PIPE, stdout=PIPE, stderr=out, preexec_fn=_hold if POSIX else None
+                )
+            finally:
+                os.close(out)
+            with running:
+                other: list[str] = []
+                watch = Thread(target=_watch, args=(errors, progress, other), daemon=True)
+                watch.start()
+                try:
+                    said, _ = running.communicate(data, seconds)
+                except BaseException:
+                    running.kill()
+                    raise
+                finally:
+                    watch.join()
+    except TimeoutExpired:
+        return Answer(f"the kernel took longer than {seconds:.4g} seconds", {})
     except OSError as problem:
         raise BinaryError(f"{binary} cannot be run: {problem}") from None
-    said = done.stdout.decode("ascii", "replace").splitlines()
-    if done.returncode == 0 and said and said[0] == "accepted":
-        return Answer(None, dict(line.split(" ", 1) for line in said[1:] if " " in line))
-    if done.returncode == 1 and len(said) > 1 and said[0] == "refused":
-        return Answer(said[1], {})
-    raise BinaryError(
-        f"{binary} ended with {done.returncode} and said {done.stderr.decode('ascii', 'replace')[:300]!r}"
-    )
+    lines = said.decode("ascii", "replace").splitlines()
+    if running.returncode == 0 and lines and lines[0] == "accepted":
+        return Answer(None, dict(line.split(" ", 1) for line in lines[1:] if " " in line))
+    if running.returncode == 1 and len(lines) > 1 and lines[0] == "refused":
+        return Answer(lines[1], {})
+    raise BinaryError(f"{binary} ended with {running.returncode} and said {''.join(other)[:300]!r}")
+
+
+def _watch(errors: IO[bytes], progress: Callable[[int, int], None] | None, other: list[str]) -> None:
+    """What the program says beside its answer, until it ends: how far it is, and whatever went wrong."""
+    for line in errors:
+        text = line.decode("ascii", "replace")
+        words = text.split()
+        if progress and len(words) == 2 and all(word.isdecimal() for word in words):
+            progress(int(words[0]), int(words[1]))
+        else:
+            other.append(text)

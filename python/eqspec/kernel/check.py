@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -27,6 +27,13 @@ from .weights import chosen
 MOST_WEIGHTED = 200
 """Weighted groups that are taken from a certificate."""
 FORMAT = "eqspec-certificate/5"
+SECONDS_A_STEP = 1.0
+"""For each leaf and each round that the auditor checked, of which most take the kernel less than a tenth of it."""
+
+
+def allowed(steps: int) -> float:
+    """Seconds for a certificate of so many leaves and rounds, if nothing else is said."""
+    return max(limits.SECONDS, SECONDS_A_STEP * steps)
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,18 @@ class Checked:
         ]
 
 
-def check(path: Path, folder: Path | None = None, seconds: float | None = None, records: Path | None = None) -> Checked:
+def check(
+    path: Path,
+    folder: Path | None = None,
+    seconds: float = limits.SECONDS,
+    records: Path | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> Checked:
     """Have the kernel check a certificate; the networks are where the task says, or in `folder`.
 
-    A BinaryError says that there is no program. `records`, a file, takes what the kernel took, as its reader reads it.
+    A BinaryError says that there is no program. `seconds` are for reading the files as well. `records`, a file, takes
+    what the kernel took, as its reader reads it. `progress` is told, in another thread, which part of the certificate
+    is done, and how many leaves the kernel closed.
     """
     binary, began = find(), perf_counter()
     try:
@@ -64,8 +79,10 @@ def check(path: Path, folder: Path | None = None, seconds: float | None = None, 
         return Checked(plain(str(reason)), {}, perf_counter() - began)
     except MemoryError:
         return Checked("it needs more memory than there is", {}, perf_counter() - began)
+    told = None if progress is None else lambda read, leaves: progress(min(1.0, read / max(1, asked.commands)), leaves)
+    left = max(0.0, seconds - (perf_counter() - began))
     try:
-        answer = ask(binary, asked.stream, seconds or limits.SECONDS, records)
+        answer = ask(binary, asked.stream, left, records, told)
     except BinaryError as problem:  # it ran into a limit, or was killed: nothing is shown
         return Checked(str(problem), {}, perf_counter() - began)
     refused = answer.refused
@@ -77,11 +94,13 @@ def check(path: Path, folder: Path | None = None, seconds: float | None = None, 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A stream for the kernel, the claim in it, and whether it is one over the real numbers or about float32."""
+    """A stream for the kernel, the claim in it, whether it is one over the real numbers or about float32; and how many
+    commands are in the stream."""
 
     stream: bytes
     claim: str
     arithmetic: str
+    commands: int
 
 
 def prepared(path: Path, folder: Path) -> Prepared:
@@ -104,9 +123,8 @@ def prepared(path: Path, folder: Path) -> Prepared:
         pair = canonical(steps[0], steps[1], len(networks[0].scale), every_step=of_levels)
         validate(pair.text, pair.grain, steps, every_step=of_levels)
         if of_levels or "decision" in head:  # by exact integers: there is no tree, the kernel shows the claim by itself
-            return Prepared(
-                stream(pair.text, questions.question(asked, pair.grain), [f"P {DEPTH}"]), claimed, arithmetic
-            )
+            text = questions.question(asked, pair.grain)
+            return Prepared(stream(pair.text, text, [f"P {DEPTH}"]), claimed, arithmetic, 1)
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
         both = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1]))
         guarded = None
@@ -117,12 +135,12 @@ def prepared(path: Path, folder: Path) -> Prepared:
         facts = Facts.of(both.steps, places, networks[0].outputs)
         quantities = Quantities(places, pair.grain, facts, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
-        records = commands(file, quantities, order)
+        records = list(commands(file, quantities, order))
         if tuple(both.widths[: len(pair.widths)]) != pair.widths:  # other layers than those that the cuts are of
             records = [f"P {DEPTH}"]
         groups = chosen(guarded.found, guarded.outputs, MOST_WEIGHTED // guarded.outputs) if guarded else []
         text = questions.question(asked, pair.grain, groups)
-        return Prepared(stream(pair.text, text, records), claimed, arithmetic)
+        return Prepared(stream(pair.text, text, records), claimed, arithmetic, len(records))
 
 
 def facts_of_steps(pair: Pair) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from eqspec.audit.opening.question import question as asked_of
 from eqspec.audit.reading import network
 from eqspec.audit.rounding import Refused
 from eqspec.cli import main
-from eqspec.kernel import BinaryError, check, find
+from eqspec.kernel import BinaryError, allowed, check, find
 from eqspec.kernel.binary import ask, stream
 from eqspec.kernel.canonical import canonical
 from eqspec.kernel.questions import SQUARINGS, groups, margin
@@ -273,3 +274,21 @@ def test_the_command_says_what_the_kernel_counted(certificate: Path, capsys: pyt
     assert one["kernel"]["accepts"]
     assert int(one["kernel"]["records"]) > 0
     assert claim_of(asked_in(certificate)).startswith(("distance", "manhattan"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script in place of the program")
+def test_how_far_the_kernel_is_is_told_and_nothing_else(tmp_path: Path) -> None:
+    program, told = tmp_path / "kernel", list[tuple[int, int]]()
+    said = ("echo 12 3 >&2", "echo 'no 4' >&2", "echo 20 5 >&2", "echo accepted", "echo leaves 6", "exit $#")
+    program.write_text("\n".join(["#!/bin/sh", *said, ""]))
+    program.chmod(0o755)
+    with pytest.raises(BinaryError, match="ended with 1 and said 'no 4"):
+        ask(program, b"", progress=lambda read, leaves: told.append((read, leaves)))
+    assert told == [(12, 3), (20, 5)]
+    assert ask(program, b"").fields == {"leaves": "6"}
+
+
+def test_the_time_of_the_kernel_grows_with_the_proof_and_none_is_none(certificate: Path) -> None:
+    assert allowed(3) == allowed(0) == 600.0
+    assert allowed(2738) >= 2738
+    assert str(check(certificate, certificate.parent, seconds=0).refused).startswith("the kernel took longer than 0 s")

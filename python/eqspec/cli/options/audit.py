@@ -32,7 +32,13 @@ def add(commands: Commands) -> None:
     )
     add_params(audit)
     audit.add_argument("--networks", type=Path, metavar="DIR", help="where the network files are, if they were moved")
-    audit.add_argument("--timeout", type=float, metavar="S", help=f"seconds for each certificate (default: {SECONDS})")
+    audit.add_argument(
+        "--timeout",
+        type=float,
+        metavar="S",
+        help=f"seconds for each certificate, with --kernel for both checkers together (default: {SECONDS} for each of"
+        " them, and for the kernel one for each leaf and round where these are more)",
+    )
     audit.add_argument(
         "--cluster",
         metavar="WHERE",

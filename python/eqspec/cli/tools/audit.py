@@ -21,7 +21,7 @@ from eqspec.cli.cache_options import note
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import EqspecError, InputError
-from eqspec.kernel import Checked, check, find
+from eqspec.kernel import Checked, allowed, check, find
 from eqspec.report.numbers import count, plural
 
 if TYPE_CHECKING:
@@ -127,10 +127,23 @@ def _bound(
         return _Found(file, answer, refused=str(reason))
     if not arguments.kernel or answer.verdict != "equivalent":
         return _Found(file, answer, tasks)
-    with err.status(f"the kernel checks {plain(file.name)}"):
-        checked = check(file, arguments.networks, arguments.timeout)
+    said = f"the kernel checks {plain(file.name)}"
+    seconds = _left(answer, arguments.timeout, arguments.cluster is not None)
+    with err.status(said) as status:
+
+        def progress(part: float, leaves: int) -> None:
+            status.update(f"{said}: {part:.0%}, {plural(leaves, 'leaf', 'leaves')}")
+
+        checked = check(file, arguments.networks, seconds, progress=progress)
     refused = None if checked.refused is None else f"the kernel does not accept it: {checked.refused}"
     return _Found(file, answer, tasks, refused, checked)
+
+
+def _left(answer: Answer, timeout: float | None, spread: bool) -> float:
+    """Seconds for the kernel: what the auditor left of those of the certificate, unless a cluster audited it."""
+    if timeout is None:
+        return allowed(answer.leaves + answer.rounds)
+    return timeout if spread else max(0.0, timeout - answer.seconds)
 
 
 _BRIEF = 3
