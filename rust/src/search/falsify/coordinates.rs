@@ -53,16 +53,18 @@ const AT_AN_END: f64 = 0.1;
 /// How often, and right beside a threshold of what rounds it.
 const AT_A_THRESHOLD: f64 = 0.3;
 
-/// Functions that go up in steps are not in the operations that are counted, and to bound one takes longer than to evaluate
-/// it. On ACAS Xu and 16 bits of it boxes take as long as their operations say, on taggers of jets whose products are rounded
-/// twenty times as long; there a run is due after the first boxes in any case.
-const UNCOUNTED: u64 = 2;
+/// Functions other than ReLU are not in the operations that are counted, and to bound one takes longer than to evaluate it.
+/// A box takes longer than its operations say by 1 + this times the rows with such functions over the operations of an
+/// evaluation: twice as long on ACAS Xu beside 16 bits, twenty times as long on a tagger of jets whose products are rounded.
+const UNCOUNTED: u64 = 130;
 
 /// A worker's tools for coordinate search.
 #[derive(Debug)]
 pub struct CoordinateSearch {
     /// Whether the networks round.
     rounds: bool,
+    /// Rows with functions other than ReLU.
+    curved: u64,
     thresholds: Thresholds,
     networks: Differentiator,
     walks: Vec<Walk>,
@@ -84,8 +86,10 @@ struct Walk {
 impl CoordinateSearch {
     /// The search for a pair.
     pub fn new(pair: &Pair) -> Self {
+        let steps = pair.first.iter().chain(&pair.second);
         Self {
             rounds: pair.rounds(),
+            curved: steps.filter(|step| step.function.curves().is_some()).map(|step| step.rows as u64).sum(),
             thresholds: Thresholds::of(pair),
             networks: Differentiator::default(),
             walks: Vec::new(),
@@ -100,7 +104,8 @@ impl CoordinateSearch {
     /// as a run does, and each other one after twice as many as the one before.
     pub fn is_due(&self, pair: &Pair, flops: u64) -> bool {
         let evaluations = (POINTS + PART * (4 * WALKS.0 + WALKS.1 * IDLE)) as u64;
-        self.rounds && flops >> self.runs.min(63) >= evaluations * Differentiator::cost(pair) / UNCOUNTED
+        let cost = Differentiator::cost(pair);
+        self.rounds && flops >> self.runs.min(63) >= evaluations * cost / (1 + UNCOUNTED * self.curved / cost.max(1))
     }
 
     /// One run; true if a witness was found. `test` tells whether a point becomes the witness.
