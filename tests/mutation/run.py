@@ -33,7 +33,7 @@ TABLE = "rust/src/domain/relu.rs"
 #: Fast to compile, and fast enough to run.
 PROFILE = ("profile.dev.opt-level=1", "profile.dev.debug=false", 'profile.dev.package."*".opt-level=2')
 #: A mutant that makes the tests run for longer than this many seconds is noticed by whoever runs them.
-PATIENCE = 300
+PATIENCE = 900
 
 
 class StaleError(Exception):
@@ -119,7 +119,7 @@ def cargo(crate: Path, target: Path, *arguments: str) -> subprocess.CompletedPro
     }
     try:
         return subprocess.run(
-            [*command, "--test", "core", *arguments],
+            [*command, "--lib", "--test", "core", *arguments],
             cwd=crate,
             env=environment,
             capture_output=True,
@@ -145,7 +145,7 @@ def judge(mutant: Mutant, crate: Path, target: Path) -> Outcome:
         path.write_text(original, encoding="utf-8")
     if tested is None:
         return Outcome(mutant, True, "never ends")
-    failed = re.findall(r"^    (\w+::\w+)$", tested.stdout, re.MULTILINE)
+    failed = re.findall(r"^    (\w+(?:::\w+)+)$", tested.stdout, re.MULTILINE)
     if tested.returncode and not failed:
         return Outcome(mutant, True, "crash")
     return Outcome(mutant, bool(failed), failed[0] if failed else "")
@@ -174,7 +174,9 @@ def report(outcomes: list[Outcome]) -> str:
 def main() -> int:
     """Exit code 0 if every unsound mutant was killed, 1 if not, 2 if the mutants do not fit the sources."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="mutants whose file or description contains this")
+    parser.add_argument(
+        "--only", action="append", default=[], help="mutants whose file or description contains this; may be repeated"
+    )
     parser.add_argument("--target", type=Path, help="keep compiled dependencies here for the next run")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
     parser.add_argument("--list", action="store_true", help="list the mutants, after checking that they fit")
@@ -183,7 +185,8 @@ def main() -> int:
     outcomes = []
     try:
         mutants = checked([*table_of_phase_pairs(table), *listed()])
-        mutants = [m for m in mutants if options.only in f"{m.file} {m.what}"]
+        wanted = options.only or [""]
+        mutants = [m for m in mutants if any(word in f"{m.file} {m.what}" for word in wanted)]
         if options.list:
             print(*(f"{m.file}: {m.what} ({m.kind})" for m in mutants), sep="\n")
             return 0

@@ -459,3 +459,22 @@ fn norm_of_blocks(chosen: &[(&Block, f64)], members: usize, stacked: &mut Vec<f6
     let lost = TINY * (rows * members) as f64 * factors;
     Some(add_up(inflate(found, 16), lost))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_norm_of_blocks_covers_a_vector_of_each() {
+        // Each vector may have the length 1, so that what blocks of one entry give adds up.
+        let block = |entry: f64| Block { columns: 1, transposed: vec![entry], factor: 4.0 };
+        for entries in [vec![1.0, 1.0], vec![3.0, 0.1, 2.0], vec![1.0; 7]] {
+            let blocks: Vec<Block> = entries.iter().copied().map(block).collect();
+            for estimates in [entries.clone(), vec![1.0; entries.len()]] {
+                let chosen: Vec<(&Block, f64)> = blocks.iter().zip(estimates).collect();
+                let found = norm_of_blocks(&chosen, 1, &mut Vec::new()).expect("small blocks");
+                assert!(found >= entries.iter().sum::<f64>(), "{entries:?}: {found}");
+            }
+        }
+    }
+}

@@ -153,4 +153,29 @@ mod tests {
         let plain = Member { number: 0, row: 0, shift: 0.0, size: 1.0, kappa: 0.5, reach: 1.0, about: 0.0, rest: 0.0 };
         assert!([0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320].iter().all(|&odd| plain.weighted(odd).is_none()));
     }
+
+    #[test]
+    fn a_bound_covers_what_own_generators_give() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(u32::try_from(state >> 33).unwrap_or(0)) / f64::from(1_u32 << 30) - 1.0
+        };
+        for count in [1, 2, 5] {
+            for _ in 0..500 {
+                let (mut sums, mut given, mut squares) = (Sums::default(), 0.0, 0.0);
+                for row in 0..count {
+                    let (shift, size, generator, entry) = (random(), random(), random(), random());
+                    let t: f64 = shift + size * generator;
+                    sums.add(
+                        entry,
+                        &Member { number: row, row, shift, size, kappa: 1.0, reach: t.abs(), about: 0.0, rest: 0.0 },
+                    );
+                    (given, squares) = (given + entry * generator, squares + t * t);
+                }
+                let bound = sums.upper(squares.sqrt() * (1.0 + 1e-12), count);
+                assert!(given <= bound + 1e-12 * bound.abs(), "{given} is above {bound}");
+            }
+        }
+    }
 }

@@ -151,3 +151,31 @@ vectorised! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_goes_through_the_point_and_has_a_slope_of_the_fan() {
+        let fans = [
+            Fan { at: 2.0, value: -0.5, least: 0.0, most: 0.75 },
+            Fan { at: -1.5, value: 3.0, least: 0.1, most: 1.0 },
+            Fan { at: 0.25, value: 0.0, least: -1.0, most: 2.0 },
+        ];
+        for fan in fans {
+            for sign in [1.0, -1.0] {
+                let choice = Choice::among(&fan, (-3.0, 5.0), sign);
+                let lines: Vec<(f64, f64)> = (-40..=40).map(|k| choice.at(f64::from(k) / 4.0)).collect();
+                for &(slope, shift) in &lines {
+                    assert!(fan.least <= slope && slope <= fan.most, "{fan:?}: {slope}");
+                    assert!((slope * fan.at + shift - fan.value).abs() < 1e-12, "{fan:?}: {slope} {shift}");
+                }
+                let ends = [lines[0].0, lines[80].0];
+                assert!(sign * (ends[1] - ends[0]) > 0.0, "{fan:?}: {ends:?}");
+                let (slope, _) = choice.at(f64::NAN);
+                assert!(fan.least <= slope && slope <= fan.most, "{fan:?}: {slope}");
+            }
+        }
+    }
+}
