@@ -100,6 +100,13 @@ pub(super) trait Function: Sized {
         self.slope_left(x)
     }
 
+    /// Its value in plain floats, of which nothing is proven: what attacks evaluate. Next to a jump the level may be the other
+    /// one, as it may be wherever a sum was rounded before.
+    #[inline]
+    fn plain_value(&self, x: f64) -> f64 {
+        self.value(x).value
+    }
+
     /// Value and derivative from the right in plain floats, of which nothing is proven: what both take is computed once.
     #[inline]
     fn plain(&self, x: f64) -> (f64, f64) {

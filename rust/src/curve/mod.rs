@@ -14,7 +14,6 @@ mod hardswish;
 mod jumps;
 mod offset;
 mod pieces;
-mod plain;
 mod powers;
 mod quantiser;
 mod rounding;
@@ -311,19 +310,16 @@ impl Curve {
     #[must_use]
     #[inline]
     pub fn value_and_climb(&self, x: f64) -> (f64, f64) {
-        plain::value_and_climb(self, x)
-    }
-
-    /// Value and derivative of a function without steps, in plain floats.
-    #[inline]
-    fn plain(&self, x: f64) -> (f64, f64) {
-        with!(self, f => f.plain(x))
+        with!(self, f => match f.staircase() {
+            Some(steps) => (f.plain_value(x), steps.climb(x)),
+            None => f.plain(x),
+        })
     }
 
     /// Replaces numbers by its values there, in plain floats.
     #[inline(always)]
     pub fn replace(&self, numbers: &mut [f64]) {
-        plain::values(self, numbers);
+        with!(self, f => numbers.iter_mut().for_each(|x| *x = f.plain_value(*x)));
     }
 
     /// Its range over [l, u], rounded outward.
@@ -345,5 +341,52 @@ impl Curve {
     #[inline]
     pub fn domain_point(&self) -> f64 {
         with!(self, f => f.domain_point())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Functions of all kinds that have a path of their own, and one that has none.
+    fn curves() -> Vec<Curve> {
+        let of = |name: &str, parameters: &[f64]| Curve::new(name, parameters).unwrap();
+        let mut found = vec![
+            of("pieces", &[1.0, 0.0, 0.0, 1.0, 0.0]),
+            of("pieces", &[2.0, -0.5, 1.5, 0.25, 2.0, -1.0, 0.75]),
+            of("sigmoid", &[]),
+            of("floor", &[]),
+        ];
+        for rounding in 0..9 {
+            for wraps in [0.0, 1.0] {
+                let quantiser = [0.25, 3.0, -4.0, 11.0, 0.5, 1.0, f64::from(rounding), wraps];
+                found.push(of("quantiser", &quantiser));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn plain_values_are_the_proven_ones() {
+        // Sixteenths, so that ties and knots are among them, and quotients are exact.
+        for curve in curves() {
+            let numbers: Vec<f64> = (-160..=160).map(|k| f64::from(k) / 16.0).collect();
+            let mut plain = numbers.clone();
+            curve.replace(&mut plain);
+            for (x, value) in numbers.into_iter().zip(plain) {
+                assert_eq!(value, curve.value(x).value, "{curve:?} at {x}");
+                assert_eq!(curve.value_and_climb(x), (value, curve.climb(x)), "{curve:?} at {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_stays_so() {
+        for curve in curves() {
+            let mut numbers = [f64::NAN];
+            curve.replace(&mut numbers);
+            assert!(numbers[0].is_nan(), "{curve:?}");
+        }
     }
 }

@@ -28,7 +28,7 @@ const FEW: usize = 8;
 impl Pieces {
     /// The segment right of x (`right`) or left of it, numbered as its slope.
     #[inline]
-    pub(super) fn segment(&self, x: f64, right: bool) -> usize {
+    fn segment(&self, x: f64, right: bool) -> usize {
         let left_of_x = |knot: &f64| if right { *knot <= x } else { *knot < x };
         if self.knots.len() <= FEW {
             self.knots.iter().filter(|knot| left_of_x(knot)).count()
@@ -110,6 +110,19 @@ impl Function for Pieces {
     #[inline]
     fn slope_right(&self, x: f64) -> Near {
         Near::exact(self.slopes[self.segment(x, true)])
+    }
+
+    #[inline]
+    fn plain_value(&self, x: f64) -> f64 {
+        self.plain(x).0
+    }
+
+    #[inline]
+    fn plain(&self, x: f64) -> (f64, f64) {
+        let segment = self.segment(x, true);
+        let base = segment.saturating_sub(1);
+        let slope = self.slopes[segment];
+        (self.values[base].value + slope * (x - self.knots[base]), slope)
     }
 
     /// As many segments as keep the direction in which the slopes change.

@@ -14,14 +14,6 @@ pub struct Quantiser(Staircase);
 /// Levels up to here, sums of them and their halves are exact floats.
 const MOST_LEVELS: f64 = 1_125_899_906_842_624.0;
 
-impl Quantiser {
-    /// Its closed form.
-    #[inline(always)]
-    pub(super) fn steps(&self) -> &Staircase {
-        &self.0
-    }
-}
-
 impl Function for Quantiser {
     const NAME: &'static str = "quantiser";
     const JUMPS: bool = true;
@@ -59,6 +51,11 @@ impl Function for Quantiser {
     #[inline]
     fn value(&self, x: f64) -> Near {
         self.0.value(x)
+    }
+
+    #[inline]
+    fn plain_value(&self, x: f64) -> f64 {
+        self.0.plain_value(x)
     }
 
     #[inline]

@@ -190,6 +190,18 @@ impl Staircase {
         if x.is_nan() { Near::UNKNOWN } else { self.between(self.stored(self.level(x))) }
     }
 
+    /// Its value in plain floats: the level of x times what it stands for. What is not a number stays so.
+    #[inline]
+    pub(super) fn plain_value(&self, x: f64) -> f64 {
+        let mut level = self.rounding.of(x / self.scale + self.zero);
+        if self.wraps {
+            level -= ((level - self.low) / self.span()).floor() * self.span();
+        }
+        let level = if level < self.low { self.low } else { level };
+        let level = if level > self.high { self.high } else { level };
+        self.unit * (level - self.base)
+    }
+
     /// What its values tend to from the left.
     #[inline]
     pub(super) fn limit_left(&self, x: f64) -> Near {

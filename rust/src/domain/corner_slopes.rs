@@ -18,7 +18,7 @@
 
 use super::columns::Columns;
 use super::phase::Bounds;
-use super::relaxation::{LANES, Relaxation};
+use super::relaxation::{LANES, Relaxation, through};
 use crate::numeric::vectorised::vectorised;
 
 /// How far towards its corner a functional is expected to be least.
@@ -111,12 +111,8 @@ vectorised! {
                     }
                 }
                 for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
-                    let a = *entry;
-                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (below[q], 0.0) };
-                    let t = a * slope;
-                    *entry = t;
-                    sum[q] += t * bias + a * shift;
-                    off[q] += a.abs() * unit;
+                    let lines = ((below[q], 0.0), (upper, height));
+                    through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
                 }
             }
             constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);

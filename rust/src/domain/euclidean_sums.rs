@@ -130,13 +130,16 @@ vectorised! {
 mod tests {
     use super::*;
 
+    /// The next number in [0, 1) of a sequence.
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from(u32::try_from(*state >> 33).unwrap_or(0)) / f64::from(1_u32 << 31)
+    }
+
     #[test]
     fn what_a_weight_rounds_is_in_the_rest() {
         let mut state = 5_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f64::from(u32::try_from(state >> 33).unwrap_or(0)) / f64::from(1_u32 << 31) + 1e-12
-        };
+        let mut random = || random(&mut state) + 1e-12;
         for power in [0, -300, 290] {
             for _ in 0..200 {
                 let scale = 10_f64.powi(power);
@@ -157,10 +160,7 @@ mod tests {
     #[test]
     fn a_bound_covers_what_own_generators_give() {
         let mut state = 7_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f64::from(u32::try_from(state >> 33).unwrap_or(0)) / f64::from(1_u32 << 30) - 1.0
-        };
+        let mut random = || 2.0 * random(&mut state) - 1.0;
         for count in [1, 2, 5] {
             for _ in 0..500 {
                 let (mut sums, mut given, mut squares) = (Sums::default(), 0.0, 0.0);

@@ -11,7 +11,7 @@
 use super::columns::Columns;
 use super::corner_slopes::{REACH, WIDTH};
 use super::phase::Bounds;
-use super::relaxation::{LANES, Relaxation};
+use super::relaxation::{LANES, Relaxation, through};
 use crate::curve::Fan;
 use crate::numeric::vectorised::vectorised;
 
@@ -91,18 +91,6 @@ impl FanSlopes {
     }
 }
 
-/// Takes a coefficient from behind a function to before it, by the line below it or the one above it, and adds to the constant and
-/// to the cost.
-#[inline(always)]
-fn through(entry: &mut f64, lines: [(f64, f64); 2], (bias, unit): (f64, f64), (sum, off): (&mut f64, &mut f64)) {
-    let a = *entry;
-    let (slope, shift) = if a < 0.0 { lines[1] } else { lines[0] };
-    let t = a * slope;
-    *entry = t;
-    *sum += t * bias + a * shift;
-    *off += a.abs() * unit;
-}
-
 vectorised! {
     /// Takes functionals from behind the functions of a step to before them, and over the bias: as
     /// [`super::relaxation::relax`], with the line of each functional by its corner.
@@ -128,7 +116,7 @@ vectorised! {
                 let entries = &mut row[from..from + LANES];
                 if !many[j] {
                     // All functionals have the same lines.
-                    let lines = [below.at(0.0), above.at(0.0)];
+                    let lines = (below.at(0.0), above.at(0.0));
                     for (q, entry) in entries.iter_mut().enumerate() {
                         through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
                     }
@@ -142,7 +130,7 @@ vectorised! {
                     }
                 }
                 for (q, entry) in entries.iter_mut().enumerate() {
-                    let lines = [below.at(x[q]), above.at(x[q])];
+                    let lines = (below.at(x[q]), above.at(x[q]));
                     through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
                 }
             }

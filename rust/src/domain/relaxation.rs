@@ -157,12 +157,11 @@ impl Lines {
         }
         let half = if loose == 0.0 { fresh } else { add_up(fresh, loose) };
         let strip = (sub_down(shift, half), add_up(shift, half));
-        let known = strip.0.is_finite() && strip.1.is_finite();
         let level = curve.offset(0.0, l, u);
         let range = (level.low, level.high);
         let middle = 0.5 * l + 0.5 * u;
-        let strip = if known { strip } else { (level.low, level.high) };
-        let slope = if known { slope } else { 0.0 };
+        let known = strip.0.is_finite() && strip.1.is_finite();
+        let (slope, strip) = if known { (slope, strip) } else { (0.0, range) };
         let (mut below, mut above) = ((slope, strip.0), (slope, strip.1));
         for end in [curve.climb(l), curve.climb(u)] {
             if !end.is_finite() || end == slope {
@@ -207,6 +206,23 @@ vectorised! {
     }
 }
 
+/// Takes a coefficient from behind a function to before it, by the line below it or the one above it, and adds to the constant and
+/// to the cost.
+#[inline(always)]
+pub(super) fn through(
+    entry: &mut f64,
+    (below, above): ((f64, f64), (f64, f64)),
+    (bias, unit): (f64, f64),
+    (sum, off): (&mut f64, &mut f64),
+) {
+    let a = *entry;
+    let (slope, shift) = if a < 0.0 { above } else { below };
+    let t = a * slope;
+    *entry = t;
+    *sum += t * bias + a * shift;
+    *off += a.abs() * unit;
+}
+
 vectorised! {
     /// Takes functionals from behind the function of a step to before it, and over the bias.
     pub fn relax<'a>(
@@ -223,15 +239,10 @@ vectorised! {
         for from in (0..f).step_by(LANES) {
             let (mut sum, mut off) = ([0.0; LANES], [0.0; LANES]);
             for (j, row) in coefficients.chunks_exact_mut(f).enumerate().take(m) {
-                let (upper, height, bias, unit) = (upper[j], height[j], bias[j], unit[j]);
-                let (lower, depth) = (lower[j], depth[j]);
+                let lines = ((lower[j], depth[j]), (upper[j], height[j]));
+                let (bias, unit) = (bias[j], unit[j]);
                 for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
-                    let a = *entry;
-                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, depth) };
-                    let t = a * slope;
-                    *entry = t;
-                    sum[q] += t * bias + a * shift;
-                    off[q] += a.abs() * unit;
+                    through(entry, lines, (bias, unit), (&mut sum[q], &mut off[q]));
                 }
             }
             constant[from..].iter_mut().zip(sum).for_each(|(v, sum)| *v += sum);
