@@ -230,10 +230,7 @@ class Comparison:
         excess, allowed, _ = _excess(self._rounded, points, here, None, self._precision)
         with np.errstate(all="ignore"):
             apart = np.nan_to_num(excess - radius, nan=-np.inf)
-        if not (apart > 0).any():
-            return None
-        row, output = (int(i) for i in np.unravel_index(np.argmax(apart), apart.shape))
-        return row, output, float(allowed[row, output])
+        return _farthest(apart, allowed)
 
     def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
         """Raise where most points that were tried are far off: no rounding moves most over a threshold."""
@@ -289,6 +286,11 @@ def beyond(
     what a runtime makes of an infinity on its way, such as 0 from max(0, NaN), is no answer of the function.
     """
     excess, radius, _ = _excess(steps, points, found, precision, kind)
+    return _farthest(excess, radius)
+
+
+def _farthest(excess: Array, radius: Array) -> tuple[int, int, float] | None:
+    """Row, output and radius where the excess is largest; None where there is none."""
     if not (excess > 0).any():
         return None
     row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))

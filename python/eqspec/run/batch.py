@@ -87,7 +87,7 @@ class _Batch:
             try:
                 for item in items:
                     begun = self._begun(item, self.runner.options, stop)
-                    left.append((item, behind.submit(self._ended, item, begun)))
+                    left.append((item, behind.submit(self._ended, item, self.runner.options, begun)))
                     if isinstance(begun, _Done) and begun.interrupted:
                         break
                     add(_LEFT)
@@ -129,7 +129,7 @@ class _Batch:
 
     def _run(self, item: Item, options: Options, stop: Stop | None) -> _Done:
         """Decide one task or search, and tell the monitor at once."""
-        return self._ended(item, self._begun(item, options, stop))
+        return self._ended(item, options, self._begun(item, options, stop))
 
     def _begun(self, item: Item, options: Options, stop: Stop | None) -> _Done | Callable[[], _Done]:
         """Decide one task or search, but for what another thread may do.
@@ -144,7 +144,7 @@ class _Batch:
             self.monitor.started(item)
             found = self.runner.begin(item, self.monitor, stop=stop, options=options)
         except Exception as error:
-            return self._failed(item, options, error, began)
+            return self._failed(item, options, error, perf_counter() - began)
         if isinstance(found, Result):
             return _Done(found, None, found.reason is Reason.INTERRUPTED)
         return partial(self._rest, item, options, found, began)
@@ -153,25 +153,22 @@ class _Batch:
         try:
             return _Done(rest(), None, interrupted=False)
         except Exception as error:
-            return self._failed(item, options, error, began)
+            return self._failed(item, options, error, perf_counter() - began)
 
-    def _ended(self, item: Item, begun: _Done | Callable[[], _Done]) -> _Done:
-        """What became of an item, with what is left of it done, and the monitor told."""
-        return self._told(item, begun if isinstance(begun, _Done) else begun())
-
-    def _told(self, item: Item, done: _Done) -> _Done:
-        """Tell the monitor of a result, or that it could not be told."""
+    def _ended(self, item: Item, options: Options, begun: _Done | Callable[[], _Done]) -> _Done:
+        """What became of an item, with what is left of it done. The monitor is told, or that it could not be."""
+        done = begun if isinstance(begun, _Done) else begun()
         if isinstance(item, Task):
             try:
                 self.monitor.finished(item, done.result)
             except Exception as error:
-                done = self._failed(item, self.runner.options, error, perf_counter() - done.result.seconds)
+                done = self._failed(item, options, error, done.result.seconds)
                 self.monitor.finished(item, done.result)
         self.monitor.decided(done.result)
         return done
 
-    def _failed(self, item: Item, options: Options, error: Exception, began: float) -> _Done:
-        return _Done(self._failure(item, options, error, perf_counter() - began), error, interrupted=False)
+    def _failed(self, item: Item, options: Options, error: Exception, seconds: float) -> _Done:
+        return _Done(self._failure(item, options, error, seconds), error, interrupted=False)
 
     def _failure(self, item: Item, options: Options, error: Exception, seconds: float) -> Result:
         message = f"{type(error).__name__}: {error}"

@@ -129,14 +129,13 @@ def stored_inputs(model: ModelProto, nodes: Iterable[NodeProto]) -> Iterator[str
     read = {name for node in nodes for name in names_read(node)}
     names = [value.name for value in model.graph.input if value.name in stored & read]
     if names and model.ir_version >= _INPUTS_WITH_VALUES:
-        shown = ", ".join(repr(name) for name in names[:6]) + (", ..." if len(names) > 6 else "")
-        what = f"input {shown} is" if len(names) == 1 else f"inputs {shown} are"
+        what = _listed(names, "input")
         yield f"{what} read as stored in the file: a program that feeds something else there runs another network"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], kind: str = "output") -> str:
     shown = ", ".join(repr(name) for name in names[:6]) + (", ..." if len(names) > 6 else "")
-    return f"output {shown} is" if len(names) == 1 else f"outputs {shown} are"
+    return f"{kind} {shown} is" if len(names) == 1 else f"{kind}s {shown} are"
 
 
 def _is_real(value: ValueInfoProto, makers: dict[str, NodeProto]) -> bool:
