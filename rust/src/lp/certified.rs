@@ -112,8 +112,38 @@ pub fn bound(
         c.clear();
         c.resize(output.outputs(), (0.0, 0.0));
     }
-    let (mut constant, mut constant_magnitude, mut terms) = (objective.constant, objective.constant.abs(), 2usize);
-    let coefficients = &mut scratch.coefficients;
+    let Combination { constant, magnitude, rows } = combine(objective, guard, multipliers, &mut scratch.coefficients);
+    let mut err = gamma(rows + COEFFICIENT_EXTRA) * magnitude + f64::MIN_POSITIVE;
+    err += coefficient_error(output, rows, &scratch.coefficients);
+    let all = QUANTITIES
+        .iter()
+        .zip(&scratch.coefficients)
+        .flat_map(|(&quantity, column)| column.iter().enumerate().map(move |(o, &(c, _))| (quantity, o, c)));
+    output.row(all, constant, &mut scratch.row);
+    err += add_region(&mut scratch.row, region, &multipliers.region);
+    scratch.row.err = inflate(scratch.row.err + err, error_roundings(scratch.row.generators.len(), region.len()));
+    scratch.row.upper()
+}
+
+const QUANTITIES: [Quantity; 3] = [Quantity::First, Quantity::Second, Quantity::Difference];
+
+/// What multipliers make of a violation beside its coefficients.
+struct Combination {
+    constant: f64,
+    /// The absolute sum of the terms of the constant.
+    magnitude: f64,
+    /// Rows that join a coefficient, and one to spare.
+    rows: usize,
+}
+
+/// The violation with the rows of the guard and the links, each times its multiplier. Coefficients begin at 0.
+fn combine(
+    objective: &LinearFunctional,
+    guard: Option<&Guard>,
+    multipliers: &Multipliers,
+    coefficients: &mut [Vec<(f64, f64)>; 3],
+) -> Combination {
+    let mut sum = Combination { constant: objective.constant, magnitude: objective.constant.abs(), rows: 2 };
     let mut add = |quantity: Quantity, o: usize, c: f64| {
         let slot = &mut coefficients[quantity as usize][o];
         slot.0 += c;
@@ -124,27 +154,34 @@ pub fn bound(
     }
     for (row, &lam) in guard.iter().flat_map(|g| &g.rows).zip(&multipliers.guard) {
         if lam > 0.0 {
-            terms += 1;
+            sum.rows += 1;
             for &(quantity, o, c) in &row.terms {
                 add(quantity, o, lam * c);
             }
-            constant += lam * row.constant;
-            constant_magnitude += (lam * row.constant).abs();
+            sum.constant += lam * row.constant;
+            sum.magnitude += (lam * row.constant).abs();
         }
     }
     for (o, &nu) in multipliers.link.iter().enumerate() {
         if nu != 0.0 {
-            terms += 1;
+            sum.rows += 1;
             add(Quantity::First, o, nu);
             add(Quantity::Second, o, -nu);
             add(Quantity::Difference, o, -nu);
         }
     }
+    sum
+}
+
+/// How far the combination of outputs may be from the one with exact coefficients: a rounded coefficient differs from
+/// the exact combination of multipliers by at most a share of its terms, times the size of the output.
+fn coefficient_error(output: &Output<'_>, rows: usize, coefficients: &[Vec<(f64, f64)>; 3]) -> f64 {
+    let rounding = gamma(rows + COEFFICIENT_EXTRA);
+    #[allow(clippy::cast_precision_loss)]
+    let underflow = TINY * (rows + COEFFICIENT_EXTRA) as f64;
     let layer = output.layer();
-    let quantities = [Quantity::First, Quantity::Second, Quantity::Difference];
-    let rounding = gamma(terms + COEFFICIENT_EXTRA);
-    let mut err = rounding * constant_magnitude + f64::MIN_POSITIVE;
-    for (quantity, column) in quantities.iter().zip(&scratch.coefficients) {
+    let mut err = 0.0;
+    for (quantity, column) in QUANTITIES.iter().zip(coefficients) {
         let (extent, centre) = match quantity {
             Quantity::First => (&layer.extent1, layer.z1.column(0)),
             Quantity::Second => (&layer.extent2, layer.z2.column(0)),
@@ -152,30 +189,26 @@ pub fn bound(
         };
         for (o, &(_, total)) in column.iter().enumerate() {
             if total != 0.0 {
-                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the
-                // size of the output.
-                #[allow(clippy::cast_precision_loss)]
-                let underflow = TINY * (terms + COEFFICIENT_EXTRA) as f64;
                 err += (rounding * total + underflow) * (extent.magnitude[o] + centre[o].abs() + extent.err[o] + 1.0);
             }
         }
     }
-    let all = quantities
-        .iter()
-        .zip(&scratch.coefficients)
-        .flat_map(|(&quantity, column)| column.iter().enumerate().map(move |(o, &(c, _))| (quantity, o, c)));
-    output.row(all, constant, &mut scratch.row);
-    for (r, &mu) in region.iter().zip(&multipliers.region) {
+    err
+}
+
+/// Adds the constraints of the region to a row, each times its multiplier. Returns what that rounds.
+fn add_region(row: &mut GeneratorRow, region: &[RegionRow], multipliers: &[f64]) -> f64 {
+    let mut err = 0.0;
+    for (r, &mu) in region.iter().zip(multipliers) {
         if mu > 0.0 {
             err += mul_up(mu, r.slack.abs()) * SLACK_UNITS * f64::EPSILON;
-            scratch.row.centre += mu * r.slack;
-            err += f64::EPSILON * scratch.row.centre.abs();
-            for (g, a) in scratch.row.generators.iter_mut().zip(&r.generators) {
+            row.centre += mu * r.slack;
+            err += f64::EPSILON * row.centre.abs();
+            for (g, a) in row.generators.iter_mut().zip(&r.generators) {
                 *g -= mu * a;
                 err += f64::EPSILON * (g.abs() + (mu * a).abs());
             }
         }
     }
-    scratch.row.err = inflate(scratch.row.err + err, error_roundings(scratch.row.generators.len(), region.len()));
-    scratch.row.upper()
+    err
 }

@@ -274,7 +274,6 @@ impl Search<'_> {
             Default::default()
         };
         let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
-        let obligations = property.obligations.len();
         let limited;
         let mut settings = settings;
         if let Origin::Share(share, _) = origin {
@@ -304,36 +303,21 @@ impl Search<'_> {
                 hints: self.hints,
             };
             work(&pool, context, snapshot.distribute(threads), host);
-            // Threads inherit the mode, but a library may be loaded while they run.
-            if shared.arithmetic_failed() || !arithmetic_is_ieee() {
-                return Err(Error::Arithmetic);
-            }
-            snapshot = shared.snapshot();
-            if !shared.has_all_boxes(&snapshot) {
-                return Err(Error::Boxes);
-            }
-            if shared.only_paused() {
-                if let Some(bytes) = snapshot.write(&question) {
-                    host.keep_snapshot(bytes);
+            snapshot = left_by(&shared)?;
+            if !shared.only_paused() {
+                let solution = self.concluded(shared, &free, &snapshot);
+                if interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_)) {
+                    keep(&snapshot, &question, host);
                 }
-                // Waiting for the slowest worker and writing took from the pause until now.
-                let cost = start.elapsed().saturating_sub(pause.unwrap_or_default());
-                interval = interval.map(|i| i.max(SNAPSHOT_BACK_OFF * cost));
-                continue;
+                let proved =
+                    solution.verdict == Verdict::Equivalent || is_leg && solution.verdict != Verdict::Different;
+                finish(recorder, proved, host);
+                return Ok((solution, snapshot));
             }
-            if let Some(recorder) = &recorder {
-                recorder.finish();
-            }
-            let solution = self.concluded(shared.into_solution(obligations, &snapshot), &free, &snapshot);
-            let undecided = interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_));
-            if let Some(bytes) = undecided.then(|| snapshot.write(&question)).flatten() {
-                host.keep_snapshot(bytes);
-            }
-            let proved = solution.verdict == Verdict::Equivalent || is_leg && solution.verdict != Verdict::Different;
-            if let Some(trail) = recorder.filter(|_| proved).and_then(Recorder::into_trail) {
-                host.keep_trail(trail);
-            }
-            return Ok((solution, snapshot));
+            keep(&snapshot, &question, host);
+            // Waiting for the slowest worker and writing took from the pause until now.
+            let cost = start.elapsed().saturating_sub(pause.unwrap_or_default());
+            interval = interval.map(|i| i.max(SNAPSHOT_BACK_OFF * cost));
         }
     }
 
@@ -354,10 +338,37 @@ impl Search<'_> {
     }
 
     /// A solution over all inputs, with what came of the hints.
-    fn concluded(&self, mut solution: Solution, free: &[usize], snapshot: &Snapshot) -> Solution {
+    fn concluded(&self, shared: Shared, free: &[usize], snapshot: &Snapshot) -> Solution {
+        let mut solution = shared.into_solution(self.property.obligations.len(), snapshot);
         solution.complete(self.region, free);
         solution.reused = self.hints.map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
         solution
+    }
+}
+
+/// What workers that stopped have left, if their arithmetic held and no box is missing.
+fn left_by(shared: &Shared) -> Result<Snapshot, Error> {
+    // Threads inherit the mode, but a library may be loaded while they run.
+    if shared.arithmetic_failed() || !arithmetic_is_ieee() {
+        return Err(Error::Arithmetic);
+    }
+    let snapshot = shared.snapshot();
+    if shared.has_all_boxes(&snapshot) { Ok(snapshot) } else { Err(Error::Boxes) }
+}
+
+/// Gives the host what is left to do, if that can be written.
+fn keep(snapshot: &Snapshot, question: &Question<'_>, host: &mut dyn Host) {
+    if let Some(bytes) = snapshot.write(question) {
+        host.keep_snapshot(bytes);
+    }
+}
+
+/// Ends the record of a search, and gives the host the trail of what it proved.
+fn finish(recorder: Option<Recorder>, proved: bool, host: &mut dyn Host) {
+    let Some(recorder) = recorder else { return };
+    recorder.finish();
+    if let Some(trail) = recorder.into_trail().filter(|_| proved) {
+        host.keep_trail(trail);
     }
 }
 
