@@ -82,6 +82,7 @@ sampled = st.builds(
     st.dictionaries(names, shares),
     st.lists(counts, min_size=1, max_size=3).map(tuple),
     st.none() | shares,
+    counts,
 )
 
 

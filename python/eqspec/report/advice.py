@@ -41,6 +41,12 @@ def advice(result: Result, others: Sequence[Result] = ()) -> tuple[str, ...]:
     if result.verdict is not Verdict.UNKNOWN or result.reason is Reason.ERROR:
         return ()
     said = []
+    if (seen := result.sampled) is not None and seen.undefined:
+        said.append(
+            f"An output is no finite number at {seen.undefined} of {seen.points + seen.undefined} random inputs, as "
+            "where a network divides by 0 or takes the logarithm of 0: make the region smaller, so that it has none of "
+            "these."
+        )
     if result.reason is Reason.TIMEOUT and result.find is None:
         said.append(_at_this_rate(result))
     elif result.reason is Reason.TIMEOUT:

@@ -59,14 +59,17 @@ def sample(task: Task, pair: core.Pair) -> Sampled | None:
     with np.errstate(all="ignore"):
         reference, candidate = core.evaluate(pair, inputs_of(task))
         apart = np.abs(candidate - reference)
-    apart = apart[np.isfinite(apart).all(axis=1)]
     if not len(apart):
         return None
+    defined = np.isfinite(apart).all(axis=1)
+    apart, undefined = apart[defined], int(np.count_nonzero(~defined))
+    if not len(apart):
+        return Sampled(0, {}, (), _limit(task.property), undefined)
     furthest = apart.max(axis=1)
     shares = furthest / (float(furthest.max()) or 1.0)  # np.histogram fails where the greatest is denormal
     counts = np.bincount(np.minimum((_BINS * shares).astype(np.intp), _BINS - 1), minlength=_BINS)
     largest = dict(zip(task.space.outputs, apart.max(axis=0).tolist(), strict=True))
-    return Sampled(len(apart), largest, tuple(counts.tolist()), _limit(task.property))
+    return Sampled(len(apart), largest, tuple(counts.tolist()), _limit(task.property), undefined)
 
 
 def _limit(claim: Property) -> float | None:

@@ -89,9 +89,11 @@ class Sampled(JsonObject):
 
     `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
     all. `limit` is the largest difference of an output that the claim allows, or None where it limits something else.
+    Beside these `undefined` inputs were drawn at which an output is no finite number; if there were no others, `points`
+    is 0 and `largest` empty.
     """
 
-    points: int = field(metadata=as_json(count(minimum=1)))
+    points: int = field(metadata=as_json(count()))
     largest: Mapping[str, float] = field(
         metadata=as_json(table({"type": "number"}, "The largest |g - f| seen, by output."))
     )
@@ -115,4 +117,8 @@ class Sampled(JsonObject):
                 required=False,
             )
         ),
+    )
+    undefined: int = field(
+        default=0,
+        metadata=as_json(count("Inputs drawn besides, at which an output is no finite number.", required=False)),
     )

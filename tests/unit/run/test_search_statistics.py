@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from eqspec.property import Confidence, Epsilon
+from eqspec.report.advice import advice
 from eqspec.run.history import Recorder
 from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
@@ -20,6 +22,7 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.search_statistics import Moment, Undecided
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Reason, Verdict
+from small_specs import ending_in
 from small_tasks import identity, network, space, task, undecided_task
 
 
@@ -159,3 +162,17 @@ def test_nothing_is_sampled_where_nothing_is() -> None:
     result = Runner().run(task(identity(2), identity(2), Confidence("0.9"), constraints=(never,)))
     assert result.vacuous
     assert result.sampled is None
+
+
+@pytest.mark.parametrize(("lowest", "some"), [(-1.0, True), (-9.0, False)])
+def test_inputs_without_a_value_are_counted(tmp_path: Path, lowest: float, some: bool) -> None:
+    """The logarithm of a sum of three inputs, of which some are negative, or all."""
+    f = ending_in("log", tmp_path / "f.onnx")
+    asked = task(f, replace(f, source="g"), Epsilon("0.1"), lower=[lowest] * 3, upper=[1.0 if some else -8.0] * 3)
+    result = Runner(Options(boxes=4, threads=1)).run(asked)
+    seen = result.sampled
+    assert result.verdict is Verdict.UNKNOWN
+    assert seen is not None
+    assert seen.undefined > 50
+    assert (seen.points > 50, bool(seen.largest)) == (some, some)
+    assert f"no finite number at {seen.undefined} of {seen.points + seen.undefined} random inputs" in advice(result)[0]

@@ -235,7 +235,7 @@ def _worst(result: Result) -> str:
 
 
 def _differences(result: Result, seen: Witness | None) -> Markup | None:
-    if result.sampled is None:
+    if result.sampled is None or not result.sampled.points:
         return None
     here = None
     if seen is not None:
