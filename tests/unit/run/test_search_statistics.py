@@ -164,11 +164,11 @@ def test_nothing_is_sampled_where_nothing_is() -> None:
     assert result.sampled is None
 
 
-@pytest.mark.parametrize(("lowest", "some"), [(-1.0, True), (-9.0, False)])
-def test_inputs_without_a_value_are_counted(tmp_path: Path, lowest: float, some: bool) -> None:
+@pytest.mark.parametrize(("lowest", "some"), [(-1, True), (-9, False)])
+def test_inputs_without_a_value_are_counted(tmp_path: Path, lowest: int, some: bool) -> None:
     """The logarithm of a sum of three inputs, of which some are negative, or all."""
     f = ending_in("log", tmp_path / "f.onnx")
-    asked = task(f, replace(f, source="g"), Epsilon("0.1"), lower=[lowest] * 3, upper=[1.0 if some else -8.0] * 3)
+    asked = task(f, replace(f, source="g"), Epsilon("0.1"), lower=[lowest] * 3, upper=[1 if some else -8] * 3)
     result = Runner(Options(boxes=4, threads=1)).run(asked)
     seen = result.sampled
     assert result.verdict is Verdict.UNKNOWN
