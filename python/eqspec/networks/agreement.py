@@ -64,8 +64,8 @@ _FEWEST, _FAR = 6, 16.0
 """Where radii are not known, so many points are needed to judge, and so many times the usual rounding is far off."""
 _JUMPING = frozenset(("floor", "quantiser", "sign"))
 _SEEN, _OFTEN, _ENOUGH = 1e-4, 20, 8
-"""An answer has other levels where so much of it is another number; it is said where one point in so many has, of so
-many at least."""
+"""An answer has other levels where so much of it is another number, which rounding alone does not explain; it is said
+where one point in so many has, of so many at least."""
 OTHER_LEVELS = (
     "onnxruntime often answers another level: values lie in the middle between two levels, up to rounding, as the mean "
     "of some levels does. Claims are about the real numbers, where ties are decided as the file says; `arithmetic "
@@ -201,9 +201,7 @@ class Comparison:
                 self._precision = roundoff.FLOAT32  # the type of scales
         excess, radius, here = _excess(self._network.steps, points, found, self._precision, self._precision)
         if self._jumps:
-            with np.errstate(all="ignore"):
-                apart = np.abs(found - here).max(axis=1) > _SEEN * np.abs(found).max(axis=1)
-            self._other_levels += apart[np.isfinite(here).all(axis=1) & np.isfinite(found).all(axis=1)].tolist()
+            self._other_levels += self._have_other_levels(points, found, here)
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
             return whole
@@ -222,6 +220,18 @@ class Comparison:
         if where is not None:
             raise self._disagreement(points, found, where)
         return whole
+
+    def _have_other_levels(self, points: Array, found: Array, here: Array) -> list[bool]:
+        """Which of the points that both answer have another number than rounding explains where no level changes."""
+        assert self._precision is not None
+        finite = np.isfinite(here).all(axis=1) & np.isfinite(found).all(axis=1)
+        with np.errstate(all="ignore"):
+            apart = finite & (np.abs(found - here).max(axis=1) > _SEEN * np.abs(found).max(axis=1))
+        if apart.any():
+            some = points[apart], found[apart]
+            excess, _, _ = _excess(self._network.steps, *some, self._precision, self._precision, jumps=False)
+            apart[apart] = (excess > 0).any(axis=1)
+        return [bool(x) for x in apart[finite]]
 
     def _unlike(self, points: Array, here: Array, radius: Array) -> tuple[int, int, float] | None:
         """As `beyond`, of what the network gives: what a runtime rounds may be read of other nodes than it was."""
@@ -298,9 +308,18 @@ def _farthest(excess: Array, radius: Array) -> tuple[int, int, float] | None:
 
 
 def _excess(
-    steps: Sequence[Step], points: Array, found: Array, precision: Precision | None, kind: Precision
+    steps: Sequence[Step],
+    points: Array,
+    found: Array,
+    precision: Precision | None,
+    kind: Precision,
+    *,
+    jumps: bool = True,
 ) -> tuple[Array, Array, Array]:
-    """By how much each answer (N, O) lies outside of what the steps enclose, or -inf; radii; values."""
+    """By how much each answer (N, O) lies outside of what the steps enclose, or -inf; radii; values.
+
+    Without `jumps` all levels and signs are taken to be those of the values here.
+    """
     last = last_readers(steps)
     overflown = np.zeros(len(points), bool)
     with np.errstate(all="ignore"):
@@ -308,7 +327,7 @@ def _excess(
         for number, step in enumerate(steps):
             centre, radius = _through(step, values, precision)
             if isinstance(step.function, Curves):
-                centre, radius = _bent(step.function, centre, radius, kind)
+                centre, radius = _bent(step.function, centre, radius, kind, jumps=jumps)
             elif step.function == "relu":
                 centre = np.maximum(centre, 0.0)  # which moves no two numbers further apart
             values[number] = centre, radius
@@ -347,12 +366,16 @@ def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Prec
     return centre, grown
 
 
-def _bent(curves: Curves, centre: Array, radius: Array, kind: Precision) -> tuple[Array, Array]:
+def _bent(curves: Curves, centre: Array, radius: Array, kind: Precision, *, jumps: bool = True) -> tuple[Array, Array]:
     """Centre and radius behind functions, with what a runtime may miss them by; infinite off their domain."""
     after = curve_values.value(curves, centre)
     own = max(_FUNCTION_UNITS * float(kind.unit), _FUNCTION_LEAST)
     missed = own * np.maximum(1.0, np.maximum(np.abs(centre) + radius, np.abs(after)))
     grown = curve_values.spread(curves, centre, radius) * 1.01 + missed
+    if not jumps:
+        for curve, rows in curves.groups(len(centre)):
+            if curve.name in _JUMPING:
+                grown[rows] = 0.0
     return after, np.where(np.isfinite(after) & np.isfinite(grown), grown, np.inf)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from eqspec.networks import as_network, read_network
 from eqspec.networks.agreement import OTHER_LEVELS
+from eqspec.networks.curves import Curves
 from unit.networks.function_cases import weights
 from unit.networks.models import model, node, save
 
@@ -49,3 +50,13 @@ def test_a_smooth_network_may_be_off_by_rounding(tmp_path: Path) -> None:
     nodes = [node("MatMul", ["x", "w"], "h"), node("Mul", ["h", "many"], "k"), node("Sin", ["k"], "y")]
     proto = model(nodes, {"w": weights(3, 4), "many": np.array(3000, np.float32)}, (1, 3))
     assert not any(OTHER_LEVELS in note for note in read_network(save(tmp_path, proto)).notes)
+
+
+def test_what_rounding_alone_explains_is_no_other_level(tmp_path: Path) -> None:
+    """The same behind a gate that jumps, whose threshold no point is near to."""
+    nodes = [node("MatMul", ["x", "w"], "h"), node("Mul", ["h", "many"], "k"), node("Sin", ["k"], "s")]
+    nodes += [node("Sign", ["h"], "gate"), node("Mul", ["s", "gate"], "y")]
+    proto = model(nodes, {"w": weights(3, 4), "many": np.array(3000, np.float32)}, (1, 3))
+    network = read_network(save(tmp_path, proto))
+    assert any(isinstance(s.function, Curves) and "sign" in {c.name for c in s.function.kinds} for s in network.steps)
+    assert not any(OTHER_LEVELS in note for note in network.notes)
