@@ -201,7 +201,7 @@ class Comparison:
                 self._precision = roundoff.FLOAT32  # the type of scales
         excess, radius, here = _excess(self._network.steps, points, found, self._precision, self._precision)
         if self._jumps:
-            self._other_levels += self._have_other_levels(points, found, here)
+            self._other_levels += self._have_other_levels(points, found, here, excess)
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
             return whole
@@ -221,16 +221,20 @@ class Comparison:
             raise self._disagreement(points, found, where)
         return whole
 
-    def _have_other_levels(self, points: Array, found: Array, here: Array) -> list[bool]:
-        """Which of the points that both answer have another number than rounding explains where no level changes."""
+    def _have_other_levels(self, points: Array, found: Array, here: Array, excess: Array) -> list[bool]:
+        """Which of the points that both answer have another number than rounding explains where no level changes.
+
+        Where levels that change do not explain it either (`excess`), it is something else.
+        """
         assert self._precision is not None
         finite = np.isfinite(here).all(axis=1) & np.isfinite(found).all(axis=1)
         with np.errstate(all="ignore"):
             apart = finite & (np.abs(found - here).max(axis=1) > _SEEN * np.abs(found).max(axis=1))
+        apart &= ~(excess > 0).any(axis=1)
         if apart.any():
             some = points[apart], found[apart]
-            excess, _, _ = _excess(self._network.steps, *some, self._precision, self._precision, jumps=False)
-            apart[apart] = (excess > 0).any(axis=1)
+            held, _, _ = _excess(self._network.steps, *some, self._precision, self._precision, jumps=False)
+            apart[apart] = (held > 0).any(axis=1)
         return [bool(x) for x in apart[finite]]
 
     def _unlike(self, points: Array, here: Array, radius: Array) -> tuple[int, int, float] | None:
