@@ -332,6 +332,9 @@ def curve_value(name: str, parameters: list[float], x: _Array) -> tuple[_Array, 
 def curve_slope(name: str, parameters: list[float], x: _Array) -> tuple[_Array, _Array, _Array, _Array]:
     """Its derivatives at points (N,): from the left, bounds on their errors, from the right, bounds on theirs."""
 
+def processors() -> int:
+    """How many processors this process may use: those it may run on, or fewer by the share of its control group."""
+
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""
 

@@ -154,14 +154,7 @@ def _processor() -> Iterator[Finding]:
     features = _vector_features()
     name = platform.processor() or platform.machine()
     yield Finding("processor", "ok", f"{name}, {', '.join(features) if features else 'no wide vector registers known'}")
-    here, every = cores(), os.cpu_count() or 1
-    quota = _quota()
-    value = f"{here} of {every} cores"
-    if quota is not None and quota < here:
-        advice = f"this container may use {quota:g} of them: --threads {max(1, int(quota))} avoids waiting"
-        yield Finding("threads", "note", value, advice)
-    else:
-        yield Finding("threads", "ok", value)
+    yield Finding("threads", "ok", f"{cores()} of {os.cpu_count() or 1} cores")
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
         small = memory < 4
@@ -176,15 +169,6 @@ def _vector_features() -> list[str]:
     except (ImportError, AttributeError):  # it is no promise of numpy's
         return []
     return [name for name in ("AVX512F", "AVX2", "FMA3", "NEON", "SVE") if found.get(name)]
-
-
-def _quota() -> float | None:
-    """Cores that the control group of this process may use; None for no limit."""
-    try:
-        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-    except (OSError, ValueError):
-        return None
-    return None if limit == "max" else int(limit) / int(period)
 
 
 def _cache() -> Iterator[Finding]:

@@ -111,7 +111,7 @@ impl Settings {
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => processors(),
             threads => threads,
         }
     }
@@ -142,4 +142,10 @@ impl AbstractDomain {
             _ => Err(Error::Value { name: "domain", value: word.to_owned(), accepted: "shared, paper or naive" }),
         }
     }
+}
+
+/// How many processors this process may use: those that it may run on, or fewer where its control group has a share.
+#[must_use]
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

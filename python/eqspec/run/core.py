@@ -16,6 +16,7 @@ from eqspec._core import (
     evaluate,
     factor_radii,
     fingerprint,
+    processors,
     solve,
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "evaluate",
     "factor_radii",
     "fingerprint",
+    "processors",
     "solve",
 ]
 

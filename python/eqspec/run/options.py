@@ -19,8 +19,8 @@ from eqspec.tasks.task import Domain, Task
 
 
 def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores this process may use, in a container no more than its share of the processors."""
+    return core.processors()
 
 
 THREADS_PER_CORE = 4

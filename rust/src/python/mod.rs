@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{clearer, evaluate, factor_radii, fingerprint, solve};
     #[pymodule_export]
-    use super::settings::Settings;
+    use super::settings::{Settings, processors};
     #[pymodule_export]
     use super::solution::{Progress, Solution};
 

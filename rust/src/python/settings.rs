@@ -93,3 +93,9 @@ pub fn documented(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     }
     Ok(dict)
 }
+
+/// How many processors this process may use.
+#[pyfunction]
+pub fn processors() -> usize {
+    settings::processors()
+}

@@ -85,14 +85,6 @@ def test_another_rounding_mode_is_noticed() -> None:
     assert finding.state == "ok"
 
 
-def test_a_container_with_less_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "cores", lambda: 8)
-    monkeypatch.setattr(examination, "_quota", lambda: 2.5)
-    (threads,) = [finding for finding in examination._processor() if finding.name == "threads"]
-    assert threads.state == "note"
-    assert "--threads 2" in threads.advice
-
-
 def test_the_cache_is_written_to_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQSPEC_CACHE", str(tmp_path / "kept"))
     (finding,) = examination._cache()
