@@ -171,13 +171,13 @@ let stopped layers knowns inputs at p q =
   let total = ref 0.0 and largest = ref 0.0 in
   for i = 0 to Array.length p - 1 do
     if p.(i) <> 0.0 || q.(i) <> 0.0 then begin
-      total := !total +. fst (flat layer k i p.(i) q.(i));
+      total := !total +. least_flat layer k i p.(i) q.(i);
       largest := greater !largest (greater (Float.abs p.(i)) (Float.abs q.(i)))
     end
   done;
   let scale = power_of_two_above (!largest /. 0x1p24) and p = Array.copy p and q = Array.copy q in
   let hint i =
-    { Kernel.link = integer (snd (flat layer k i p.(i) q.(i))); slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero }
+    { Kernel.link = integer (flat_link layer k i p.(i) q.(i)); slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero }
   in
   let none = Array.make inputs 0.0 and rest = List.init (Array.length layers - at - 2) (fun _ -> (Z.one, [])) in
   { hints = lazy ((integer scale, List.init (Array.length p) hint) :: rest); at_inputs = (none, none); at_base = none;

@@ -51,6 +51,11 @@ let pulled ?see state sides knowns t i kind least =
   Option.iter (fun see -> List.iter (fun (j, p, q, unit) -> if not ends || j = t + 1 then see ends j p q unit) (List.rev !seen)) see;
   (factor, found, promised found)
 
+(* The bounds that floats promise of quantities: of layers in the order of [walk], from what is known when it comes to them. *)
+let promises state sides knowns =
+  if Forms.suit state.layers state.inputs then Forms.promised (Forms.start state.layers knowns state.inputs) (least_of_inputs state sides)
+  else fun t i kind least -> let _, _, promised = pulled state sides knowns t i kind least in promised
+
 (* Tell the kernel of it, and note what is known then. *)
 let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
   let hints = unhinted (t + 1) @ Lazy.force found.hints @ with_constraints state found.at_base in
@@ -131,12 +136,14 @@ let tighten ?(stays_open = false) state =
     known.(last) <- Relaxing.known_of (List.nth (top state).known_of last);
     for t = last downto 1 do void t done
   end;
+  let sides = box state in
+  let promises = promises state sides known in
   walk state known (last - 1) (fun t i kind least ->
       if not (closed state before) then begin
-        let (_, _, promised) as one = pulled state (box state) known t i kind least in
+        let promised = promises t i kind least in
         let least_gain = if not stays_open then least_gain else if kind = Kernel.KD then gain_of_short else large_gain in
         if is_worth ~least_gain state known t i kind least promised && not (stays_open && not (is_short known.(t) i kind promised)) then begin
-          keep state known t i kind least one;
+          keep state known t i kind least (pulled state sides known t i kind least);
           if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
         end
       end);
@@ -164,11 +171,13 @@ let contradiction (k : Relaxing.known) i =
 
 exception Crossed
 
-(* The same in floats alone, from bounds that are changed. Whoever [watches] goes no further than to a contradiction. *)
+(* The same in floats alone, from bounds that are changed; what is promised of the rows is left to ask. Whoever [watches] goes no further than to a contradiction. *)
 let imagine ?(watches = false) state sides (knowns : Relaxing.known array) =
+  let promises = promises state sides knowns in
   walk ~whole:(few_free state) state knowns (Array.length state.layers - 1) (fun t i kind least ->
-      let _, _, promised = pulled state sides knowns t i kind least in
+      let promised = promises t i kind least in
       if is_tighter knowns.(t) i kind least promised then begin
         put knowns.(t) i kind least promised;
         if watches && contradiction knowns.(t) i > 0.0 then raise Crossed
-      end)
+      end);
+  promises
