@@ -70,8 +70,8 @@ let layer_of (given : Kernel.layer) reach =
   let twins = Array.map twin neurons in
   let rows1 = Array.map (fun (k : Kernel.neuron) -> row k.row1) neurons in
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
-  let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
-  let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
+  let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of (Kernel.bias1 k)) neurons in
+  let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of (Kernel.bias2 k)) neurons in
   let errors s =
     let of_neuron k = (float_of (Kernel.off s k) *. reach) +. float_of (Kernel.slack s k) in
     if List.exists Kernel.is_unknown given.neurons then Array.map of_neuron neurons else [||]
