@@ -188,6 +188,30 @@ Lemma add_biases_ok a b a' b' lost sum :
   IZR (whole (add_biases a b a' b' lost sum)) = IZR (whole sum) + IZR a * IZR (whole b) + IZR a' * IZR (whole b') - IZR lost.
 Proof. rewrite <- !mult_IZR, <- !plus_IZR, <- minus_IZR. f_equal. unfold whole, add_biases, plus_times. cbn [upper lower]. ring. Qed.
 
+(** Whether a neuron is asked for nothing, or has no line, and functions that are 0 wherever their arguments may be. *)
+Definition silent (k : neuron) (b : bounds) (t : hint) (e : wish) (p q : Z) : bool :=
+  ((slope_x t =? 0) && (slope_y t =? 0) && (slope_d t =? 0) && (fst e =? 0) && (snd e =? 0)
+   && match function k, other k with
+      | Bent f, None => ((p =? 0) || vanishes f (ux b)) && ((q =? 0) || vanishes f (uy b))
+      | _, _ => (p =? 0) && (q =? 0)
+      end)%Z%bool.
+Lemma silent_ok k b t e p q x y : sound (function k) = true -> within b x y -> silent k b t e p q = true ->
+  IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y = 0 /\ fst e = 0%Z /\ snd e = 0%Z.
+Proof.
+  intros S (WX & WY & _) H. unfold silent in H. repeat (apply andb_prop in H; destruct H as [H ?]).
+  repeat match goal with E : (_ =? 0)%Z = true |- _ => apply Z.eqb_eq in E end. split; [| split; assumption].
+  assert (V : forall f z c v, sorted (kinks_of f) = true -> v <= IZR c -> ((z =? 0)%Z || vanishes f c)%bool = true ->
+    IZR z * fR f v = 0).
+  { intros f z c v F L E. apply orb_prop in E. destruct E as [E | E]; [apply Z.eqb_eq in E; subst; ring |].
+    rewrite (vanishes_ok f c v F E L). ring. }
+  assert (N : ((p =? 0) && (q =? 0))%Z%bool = true -> IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y = 0).
+  { intros E. apply andb_prop in E. destruct E as [E E']. apply Z.eqb_eq in E, E'. subst. ring. }
+  unfold curve_of in *. destruct (function k) as [f | |]; [| apply N; assumption | apply N; assumption].
+  destruct (other k) as [c |]; [apply N; assumption |].
+  match goal with E : (_ && _)%bool = true |- _ => apply andb_prop in E; destruct E as [EX EY] end.
+  apply sound_sorted in S. cbn [close cR] in *. rewrite (V f p (ux b) x S (proj2 WX) EX), (V f q (uy b) y S (proj2 WY) EY). ring.
+Qed.
+
 (** p f(x) + q f(y) + M (wishes) >= U c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
     numbers are of sizes up to N; p' and q' are rows times numbers, which are yet to be added up. *)
 Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
@@ -196,9 +220,11 @@ Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint)
   | k :: ks', b :: bs' =>
       if idle h o p q then (0%Z, Long 0 0, [], [])
       else
-        let '(c, cb, p', q') := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
+        let rest := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
         let t := hd no_hint h in
         let e := hd (0, 0)%Z o in
+        if silent k b t e (head p) (head q) then rest else
+        let '(c, cb, p', q') := rest in
         let a := (slope_x t + slope_d t + fst e)%Z in
         let a' := (slope_y t - slope_d t + snd e)%Z in
         ( (c + low_neuron U m k b t (head p) (head q))%Z
@@ -235,8 +261,12 @@ Proof.
     { assert (h = [] /\ o = [] /\ p = [] /\ q = []) as (-> & -> & -> & ->) by (destruct h, o, p, q; try discriminate; auto).
       inversion E; subst. change (whole (Long 0 0)) with 0%Z. rewrite !dot_none, wished_nil. field_simplify; lra. }
     destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
-    inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
-    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_sum_with.
+    inversion HS as [| ? ? HK HS']; subst.
+    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head.
+    destruct (silent k b (hd no_hint h) (hd (0, 0)%Z o) (head p) (head q)) eqn:ES.
+    { inversion E; subst. destruct z as [x y]. cbn [part fst snd] in *.
+      destruct (silent_ok _ _ _ _ _ _ x y (proj1 HK) W ES) as (A & B & C). rewrite B, C. unfold curve_of in A |- *. lra. }
+    inversion E; subst; clear E. rewrite !dot_sum_with.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o). destruct z as [x y]. cbn [part fst snd] in *.
     destruct HK as [K1 K2].
     pose proof (low_neuron_ok U m k b t (head p) (head q) x y PU K1 K2 W) as L.

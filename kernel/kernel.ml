@@ -1823,6 +1823,34 @@ let add_biases a b a' b' lost0 sum =
       (Integers.plus_times (Integers.plus_times sum.lower a b.lower) a'
         b'.lower) lost0) }
 
+(** val silent :
+    neuron -> bounds -> hint -> wish -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let silent k b t e p q =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) (Integers.eq t.slope_x Big_int_Z.zero_big_int)
+            (Integers.eq t.slope_y Big_int_Z.zero_big_int))
+          (Integers.eq t.slope_d Big_int_Z.zero_big_int))
+        (Integers.eq (fst e) Big_int_Z.zero_big_int))
+      (Integers.eq (snd e) Big_int_Z.zero_big_int))
+    (match k.function0 with
+     | Bent f ->
+       (match k.other with
+        | Some _ ->
+          (&&) (Integers.eq p Big_int_Z.zero_big_int)
+            (Integers.eq q Big_int_Z.zero_big_int)
+        | None ->
+          (&&)
+            ((||) (Integers.eq p Big_int_Z.zero_big_int) (vanishes f b.ux))
+            ((||) (Integers.eq q Big_int_Z.zero_big_int) (vanishes f b.uy)))
+     | _ ->
+       (&&) (Integers.eq p Big_int_Z.zero_big_int)
+         (Integers.eq q Big_int_Z.zero_big_int))
+
 (** val relax :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
     list -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list
@@ -1844,17 +1872,23 @@ let rec relax u m n0 ks bs h o p q =
        if idle h o p q
        then (((Big_int_Z.zero_big_int, { upper = Big_int_Z.zero_big_int;
               lower = Big_int_Z.zero_big_int }), []), [])
-       else let (p0, q') = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
-            let (p1, p') = p0 in
-            let (c, cb) = p1 in
+       else let rest = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
             let t = hd no_hint h in
             let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
-            let a = Integers.add (Integers.add t.slope_x t.slope_d) (fst e) in
-            let a' = Integers.add (Integers.sub t.slope_y t.slope_d) (snd e)
-            in
-            ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
-            (add_biases a k.long1 a' k.long2 (lost n0 a a' k) cb)),
-            (with_row a k.row1 p')), (with_row a' k.row2 q')))
+            if silent k b t e (head p) (head q)
+            then rest
+            else let (p0, q') = rest in
+                 let (p1, p') = p0 in
+                 let (c, cb) = p1 in
+                 let a =
+                   Integers.add (Integers.add t.slope_x t.slope_d) (fst e)
+                 in
+                 let a' =
+                   Integers.add (Integers.sub t.slope_y t.slope_d) (snd e)
+                 in
+                 ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
+                 (add_biases a k.long1 a' k.long2 (lost n0 a a' k) cb)),
+                 (with_row a k.row1 p')), (with_row a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 

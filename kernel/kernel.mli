@@ -488,6 +488,10 @@ val add_biases :
   Big_int_Z.big_int -> long -> Big_int_Z.big_int -> long -> Big_int_Z.big_int
   -> long -> long
 
+val silent :
+  neuron -> bounds -> hint -> wish -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> bool
+
 val relax :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list
   -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list ->
