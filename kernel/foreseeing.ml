@@ -79,7 +79,7 @@ let foresee state =
      let promises = Tightening.imagine ~watches:true state sides known in
      List.iter
        (fun (i, kind, least) ->
-         let promised = promises 0 i kind least in
+         let promised = promises.Tightening.of_quantity 0 i kind least in
          if Tightening.is_tighter known.(0) i kind least promised then Tightening.put known.(0) i kind least promised)
        (wanted state obligations)
    with Tightening.Crossed -> ());
@@ -130,7 +130,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
   let width t = Array.length state.layers.(t).shapes in
   let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
   let taken = Array.init count (fun t -> Bytes.make (3 * width t) '0') in
-  let pulls = Hashtbl.create 997 in
+  let pulls = Hashtbl.create 997 and promises = Tightening.promises state sides known in
   (* As foreseen, but for one of x, y and d. *)
   let without = Array.init 3 (fun kind -> Array.mapi (fun t (f : Relaxing.known) ->
     let k : Relaxing.known = now.(t) in
@@ -180,7 +180,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
     done
   in
   let look weight t i kind least =
-    let one = Tightening.pulled ~see:(see (weight /. state.layers.(t).factors.(i))) state sides known t i kind least in
+    let one = Tightening.best_pull ~see:(see (weight /. state.layers.(t).factors.(i))) promises t i kind least in
     Hashtbl.replace pulls (number_of t i kind least) one
   in
   List.iter (fun (weight, t, i, kind, least) -> look weight t i kind least) targets;

@@ -26,6 +26,12 @@ type t = {
   live : int array array; (* neurons whose functions may give anything but 0 *)
   mutable p : float array; (* room for the coefficients by way of either network *)
   mutable q : float array;
+  mutable values_x : float array; (* room for the value of all that forms are in, and for the lines of functions there *)
+  mutable values_y : float array;
+  mutable lines : float array;
+  mutable tangents : Relaxing.tangents; (* slopes that may be better than the usual ones *)
+  mutable touching : bool; (* whether they are taken *)
+  sides : (float * float) array;
   by_x : float array; (* room for factors of forms of one layer, and for the neurons that have any *)
   by_y : float array;
   some_x : int array;
@@ -40,14 +46,16 @@ let suit (layers : layer array) inputs =
   neurons * (inputs + neurons) <= most_numbers
 
 (* For neurons of which this is known; whoever changes what is known of a layer asks for no bounds of layers behind it any more. *)
-let start layers knowns inputs =
+let start layers knowns sides =
+  let inputs = Array.length sides in
   let count = Array.length layers in
   let widest = Array.fold_left (fun w (l : layer) -> max w (Array.length l.shapes)) 0 layers in
   let per_layer none = Array.init count (fun j -> Array.make (Array.length layers.(j).shapes) none) in
   let network () = { forms = per_layer [||]; slopes = per_layer 0.0; constants = per_layer 0.0 } in
   { layers; knowns; inputs; first = network (); second = network (); settled = count; starts = Array.make count (1 + inputs);
     places = per_layer (-1); opened = Array.make count [||]; same = Array.make count [||]; live = Array.make count [||];
-    p = [||]; q = [||]; by_x = Array.make widest 0.0; by_y = Array.make widest 0.0;
+    p = [||]; q = [||]; values_x = [||]; values_y = [||]; lines = [||]; tangents = { places = [||]; along_x = [||]; along_y = [||] };
+    touching = false; sides; by_x = Array.make widest 0.0; by_y = Array.make widest 0.0;
     some_x = Array.make widest 0; some_y = Array.make widest 0 }
 
 (* The form of what neuron i of layer t reads in a network; the layers behind t are settled. *)
@@ -118,9 +126,18 @@ let settle forms =
   if j > 0 then forms.starts.(j - 1) <- !place;
   forms.settled <- j
 
+(* The line of x and of y at a place, as lines of the functions themselves: slope and constant of either. *)
+let[@inline] note (lines : float array) place pg qg slope_x constant_x slope_y constant_y =
+  let o = 4 * place and up = pg >= 0.0 and up' = qg >= 0.0 in
+  lines.(o) <- (if up then slope_x else -.slope_x);
+  lines.(o + 1) <- (if up then constant_x else -.constant_x);
+  lines.(o + 2) <- (if up' then slope_y else -.slope_y);
+  lines.(o + 3) <- (if up' then constant_y else -.constant_y)
+
 (* The open neurons of a layer in p and q, replaced by their lines; what these add. *)
 let replace forms j =
   let layer = forms.layers.(j) and k = forms.knowns.(j) and at = forms.starts.(j) and some = forms.opened.(j) in
+  let along_x = forms.tangents.along_x and along_y = forms.tangents.along_y and touching = forms.touching in
   let p = forms.p and q = forms.q and t = k.table and total = ref 0.0 and count_x = ref 0 and count_y = ref 0 in
   for n = 0 to Array.length some - 1 do
     let i = some.(n) and p0 = p.(at + n) and q0 = q.(at + n) in
@@ -133,9 +150,16 @@ let replace forms j =
       let ox = if pg >= 0.0 then o + of_x else o + of_x + 2 and by_x = Float.abs pg in
       let oy = if qg >= 0.0 then o + of_y else o + of_y + 2 and by_y = Float.abs qg in
       let od = if g <= 0.0 then o + of_d else o + of_d + 2 and by_d = Float.abs g in
-      let s = by_d *. t.(od) in
-      let a = (by_x *. t.(ox)) +. s and b = (by_y *. t.(oy)) -. s in
-      total := !total +. (by_x *. t.(ox + 1)) +. (by_y *. t.(oy + 1)) +. (by_d *. t.(od + 1))
+      let s = by_d *. t.(od) and place = at + n in
+      let touches_x = touching && pg > 0.0 && along_x.(place) < infinity in
+      let touches_y = touching && qg > 0.0 && along_y.(place) < infinity in
+      let slope_x = if touches_x then along_x.(place) else t.(ox) in
+      let slope_y = if touches_y then along_y.(place) else t.(oy) in
+      let constant_x = if touches_x then Relaxing.constant_of_tangent layer.shapes.(i) slope_x else t.(ox + 1) in
+      let constant_y = if touches_y then Relaxing.constant_of_tangent layer.others.(i) slope_y else t.(oy + 1) in
+      let a = (by_x *. slope_x) +. s and b = (by_y *. slope_y) -. s in
+      note forms.lines place pg qg slope_x constant_x slope_y constant_y;
+      total := !total +. (by_x *. constant_x) +. (by_y *. constant_y) +. (by_d *. t.(od + 1))
                +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) pi g)
                +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) qi (-.g))
                -. (taken_by_errors layer i a b /. layer.denominator);
@@ -160,10 +184,60 @@ let behind forms t i x y =
   done;
   (!total +. (x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))) /. layer.denominator
 
-(* The same through all layers; [on_inputs] bounds coefficients of the inputs. *)
+(* What a form is where the inputs and open neurons have these values; four sums, since each has to wait for itself. *)
+let at_values (form : float array) (values : float array) =
+  let n = Array.length form and a = ref 0.0 and b = ref 0.0 and c = ref 0.0 and d = ref 0.0 and k = ref 0 in
+  if Array.length values < n then invalid_arg "at_values";
+  while !k + 3 < n do
+    a := !a +. (Array.unsafe_get form !k *. Array.unsafe_get values !k);
+    b := !b +. (Array.unsafe_get form (!k + 1) *. Array.unsafe_get values (!k + 1));
+    c := !c +. (Array.unsafe_get form (!k + 2) *. Array.unsafe_get values (!k + 2));
+    d := !d +. (Array.unsafe_get form (!k + 3) *. Array.unsafe_get values (!k + 3));
+    k := !k + 4
+  done;
+  while !k < n do a := !a +. (form.(!k) *. values.(!k)); incr k done;
+  !a +. !b +. (!c +. !d)
+
+(* The slope of a function at v, if it is convex and bent between l and u by one kink. *)
+let[@inline] tangent f l u v =
+  if Array.length f.at = 1 && f.by.(0) > 0.0 && l < f.at.(0) && f.at.(0) < u then (if v > f.at.(0) then f.base +. f.by.(0) else f.base)
+  else infinity
+
+(* Where the inputs are at which the bound is taken that was found last, and by its lines the open neurons of the layers
+   behind t: of the lines below a convex function those are best there that touch it. A step to them all at once is taken
+   only if it raises the bound. *)
+let look_back forms t of_x of_y =
+  let along_x = forms.tangents.along_x and along_y = forms.tangents.along_y in
+  forms.values_x.(0) <- 1.0;
+  forms.values_y.(0) <- 1.0;
+  for k = 0 to forms.inputs - 1 do
+    let l, u = forms.sides.(k) in
+    let v = if forms.p.(1 + k) +. forms.q.(1 + k) >= 0.0 then l else u in
+    forms.values_x.(1 + k) <- v;
+    forms.values_y.(1 + k) <- v
+  done;
+  for j = Array.length forms.layers - 1 downto t + 1 do
+    let at = forms.starts.(j) and some = forms.opened.(j) and k = forms.knowns.(j) and layer = forms.layers.(j) in
+    for n = 0 to Array.length some - 1 do
+      let i = some.(n) and place = at + n in
+      let o = 4 * place in
+      if of_x then begin
+        let x = at_values forms.first.forms.(j).(i) forms.values_x in
+        along_x.(place) <- tangent layer.shapes.(i) k.lx.(i) k.ux.(i) x;
+        forms.values_x.(place) <- (if forms.p.(place) = 0.0 then value layer.shapes.(i) x else (forms.lines.(o) *. x) +. forms.lines.(o + 1))
+      end;
+      if of_y then begin
+        let y = at_values forms.second.forms.(j).(i) forms.values_y in
+        along_y.(place) <- tangent layer.others.(i) k.ly.(i) k.uy.(i) y;
+        forms.values_y.(place) <- (if forms.q.(place) = 0.0 then value layer.others.(i) y else (forms.lines.(o + 2) *. y) +. forms.lines.(o + 3))
+      end
+    done
+  done
+
+(* The least of x times the argument of the first function and y times the second, through all layers; [on_inputs] bounds
+   coefficients of the inputs. *)
 let through forms on_inputs t i x y =
   let n = forms.starts.(t) in
-  if Array.length forms.p < n then (forms.p <- Array.make (2 * n) 0.0; forms.q <- Array.make (2 * n) 0.0);
   Array.fill forms.p 0 n 0.0;
   Array.fill forms.q 0 n 0.0;
   if x <> 0.0 then Relaxing.add_row x (of_first forms t i) forms.p;
@@ -173,11 +247,40 @@ let through forms on_inputs t i x y =
   let both = Array.init forms.inputs (fun k -> forms.p.(1 + k) +. forms.q.(1 + k)) in
   !total +. forms.p.(0) +. forms.q.(0) +. on_inputs both
 
+(* Whether both networks agree somewhere behind layer t: what is asked of the second is then asked of the first. *)
+let agreeing forms t =
+  let found = ref false in
+  for j = t + 1 to Array.length forms.layers - 1 do if Array.exists Fun.id forms.same.(j) then found := true done;
+  !found
+
+let make_room forms n =
+  if Array.length forms.p < n then begin
+    let room () = Array.make (2 * n) 0.0 in
+    forms.p <- room (); forms.q <- room (); forms.values_x <- room (); forms.values_y <- room ();
+    forms.lines <- Array.make (8 * n) 0.0;
+    forms.tangents <- { places = forms.places; along_x = room (); along_y = room () }
+  end
+
 (* The bound of a quantity of a neuron that its lines promise, or intervals of the next layer where these promise more. *)
 let promised forms on_inputs t i kind least =
   while forms.settled > t + 1 do settle forms done;
+  make_room forms forms.starts.(t);
   let sign = if least then 1.0 else -1.0 and layer = forms.layers.(t) in
   let x, y = match kind with Kernel.KX -> (sign, 0.0) | KY -> (0.0, sign) | KD -> (sign, -.sign) in
-  let found = through forms on_inputs t i x y in
-  let found = if t + 1 < Array.length forms.layers then greater found (behind forms t i x y) else found in
+  forms.touching <- false;
+  let usual = through forms on_inputs t i x y and is_last = t + 1 = Array.length forms.layers in
+  let found =
+    if is_last then usual
+    else begin
+      look_back forms t (x <> 0.0 || agreeing forms t) (y <> 0.0);
+      forms.touching <- true;
+      let other = through forms on_inputs t i x y in
+      forms.touching <- other > usual;
+      greater usual other
+    end
+  in
+  let found = if is_last then found else greater found (behind forms t i x y) in
   sign *. (found -. (taken_by_errors layer i x y /. layer.denominator))
+
+(* The slopes with which the bound was found that was asked for last, if they are not the usual ones. *)
+let tangents forms = if forms.touching then Some forms.tangents else None

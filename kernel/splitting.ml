@@ -49,7 +49,7 @@ let halves state known place =
     | Input (i, c) ->
         let l, u = sides.(i) and c = Z.to_float c in
         sides.(i) <- (if upper then (c, u) else (l, c));
-        ignore (Tightening.imagine state sides known : int -> int -> Kernel.kind -> bool -> float)
+        ignore (Tightening.imagine state sides known : Tightening.promises)
     | Neuron (t, i, kind, c) ->
         let k = known.(t) in
         Relaxing.changed k i;
