@@ -270,7 +270,7 @@ let promised forms on_inputs t i kind least =
   forms.touching <- false;
   let usual = through forms on_inputs t i x y and is_last = t + 1 = Array.length forms.layers in
   let found =
-    if is_last then usual
+    if is_last || (kind = Kernel.KD && t > 0) then usual (* of differences it gains less than it costs, but of rows *)
     else begin
       look_back forms t (x <> 0.0 || agreeing forms t) (y <> 0.0);
       forms.touching <- true;
