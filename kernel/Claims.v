@@ -97,7 +97,7 @@ Definition obligations_of (g : positive) (n : net) (m : nat) (c : claim) : list 
   end.
 Definition zero : curve := Bent (Fn 0 0 []).
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
-  Layer 1 (map (fun r => Neuron zero None (dense (fst r)) 0 (dense (snd r)) 0 None) rows).
+  Layer 1 (map (fun r => Neuron zero None (dense (fst r)) (long_of 0) (dense (snd r)) (long_of 0) None) rows).
 
 Definition sensible (c : claim) : bool :=
   match c with
@@ -195,7 +195,7 @@ Section Claim.
     traces (claim_layer rows :: n) (with_rows rows) w.
   Proof.
     intros T E E'. simpl. rewrite E, E'. split; [| exact T]. induction rows as [| r rows IH]; simpl; constructor; [| exact IH].
-    unfold reads, row, bias, blur, off, slack. cbn [row1 row2 bias1 bias2 unknown fst snd]. rewrite !entries_dense.
+    unfold reads, row, bias, bias1, bias2, blur, off, slack. cbn [row1 row2 long1 long2 unknown fst snd]. rewrite !whole_of. rewrite !entries_dense.
     split; (rewrite Rmult_0_l, Rplus_0_r, Rmult_1_l, Rplus_0_r; unfold Rminus; rewrite Rplus_opp_r, Rabs_R0; lra).
   Qed.
   Lemma from_down z r : z <= IZR (down g r) -> u * z <= real r.

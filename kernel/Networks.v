@@ -90,25 +90,44 @@ Qed.
 Lemma dot_add_weights m r acc v : dot (add_weights m r acc) v = IZR m * dot (entries r) v + dot acc v.
 Proof. unfold add_weights. destruct (Z.eqb_spec m 0); [subst; ring | apply add_runs_adds]. Qed.
 
-(** Rows times numbers, to be added up: two of them at a time where they have no zeros, for each step makes a list anew. *)
+(** Rows times numbers, to be added up: four of them at a time where they have no zeros, for each step makes a list anew. *)
 Definition with_row (m : Z) (r : runs) (rows : list (Z * runs)) := if (m =? 0)%Z then rows else (m, r) :: rows.
 Fixpoint add_two (m : Z) (r : list Z) (n : Z) (s acc : list Z) : list Z :=
   match r, s with
   | a :: r', b :: s' =>
       match acc with
       | [] => plus_times (m * a) n b :: add_two m r' n s' []
-      | c :: acc' => plus_times (plus_times c m a) n b :: add_two m r' n s' acc'
+      | e :: acc' => plus_times (plus_times e m a) n b :: add_two m r' n s' acc'
       end
   | _, _ => add_row m r (add_row n s acc)
   end.
+Fixpoint add_four (m : Z) (r : list Z) (n : Z) (s : list Z) (k : Z) (t : list Z) (j : Z) (u acc : list Z) : list Z :=
+  match r, s, t, u with
+  | a :: r', b :: s', c :: t', d :: u' =>
+      match acc with
+      | [] => plus_times (plus_times (plus_times (m * a) n b) k c) j d :: add_four m r' n s' k t' j u' []
+      | e :: acc' =>
+          plus_times (plus_times (plus_times (plus_times e m a) n b) k c) j d :: add_four m r' n s' k t' j u' acc'
+      end
+  | _, _, _, _ => add_two m r n s (add_two k t j u acc)
+  end.
+Definition without_zeros (r : runs) : option (list Z) := match r with [(O, v)] => Some v | _ => None end.
 Fixpoint sum_rows (rows : list (Z * runs)) : list Z :=
   match rows with
   | [] => []
-  | [(m, r)] => add_weights m r []
-  | (m, r) :: (n, s) :: rows' =>
-      match r, s with
-      | [(O, v)], [(O, w)] => add_two m v n w (sum_rows rows')
-      | _, _ => add_weights m r (add_weights n s (sum_rows rows'))
+  | (m, r) :: rows1 =>
+      match without_zeros r, rows1 with
+      | Some v, (n, s) :: rows2 =>
+          match without_zeros s, rows2 with
+          | Some w, (k, t) :: (j, u) :: rows4 =>
+              match without_zeros t, without_zeros u with
+              | Some y, Some z => add_four m v n w k y j z (sum_rows rows4)
+              | _, _ => add_two m v n w (sum_rows rows2)
+              end
+          | Some w, _ => add_two m v n w (sum_rows rows2)
+          | None, _ => add_weights m r (sum_rows rows1)
+          end
+      | _, _ => add_weights m r (sum_rows rows1)
       end
   end.
 Lemma dot_add_two m n v : forall r s acc,
@@ -120,20 +139,43 @@ Proof.
     destruct acc as [| c acc], v as [| x v]; cbn [add_two dot]; unfold plus_times; rewrite ?dot_nil; try ring;
       rewrite IH, ?plus_IZR, !mult_IZR, ?dot_none; ring.
 Qed.
+Lemma dot_add_four m n k j : forall r s t u acc v, dot (add_four m r n s k t j u acc) v
+  = IZR m * dot r v + (IZR n * dot s v + (IZR k * dot t v + (IZR j * dot u v + dot acc v))).
+Proof.
+  assert (E : forall r s t u acc v, dot (add_two m r n s (add_two k t j u acc)) v
+    = IZR m * dot r v + (IZR n * dot s v + (IZR k * dot t v + (IZR j * dot u v + dot acc v))))
+    by (intros; rewrite !dot_add_two; reflexivity).
+  induction r as [| a r IH]; intros s t u acc v; [apply E |].
+  destruct s as [| b s]; [apply E |]. destruct t as [| c t]; [apply E |]. destruct u as [| d u]; [apply E |].
+  destruct acc as [| e acc], v as [| x v]; cbn [add_four dot]; unfold plus_times; rewrite ?dot_nil; try ring;
+    rewrite IH, ?plus_IZR, !mult_IZR, ?dot_none; ring.
+Qed.
+Lemma without_zeros_ok r v : without_zeros r = Some v -> entries r = v.
+Proof.
+  destruct r as [| [[| ?] a] [| ? ?]]; intros E; inversion E; subst. unfold entries. cbn [flat_map fst snd repeat app].
+  apply app_nil_r.
+Qed.
 Fixpoint rows_at (rows : list (Z * runs)) (v : list R) : R :=
   match rows with [] => 0 | (m, r) :: rows' => IZR m * dot (entries r) v + rows_at rows' v end.
 Lemma dot_sum_rows v : forall rows, dot (sum_rows rows) v = rows_at rows v.
 Proof.
-  assert (H : forall rows, dot (sum_rows rows) v = rows_at rows v /\ forall mr, dot (sum_rows (mr :: rows)) v = rows_at (mr :: rows) v).
-  { induction rows as [| [n s] rows [H1 H2]].
-    - split; [apply dot_none | intros [m r]; cbn [sum_rows rows_at]; rewrite dot_add_weights, dot_none; reflexivity].
-    - split; [apply H2 |]. intros [m r]. cbn [rows_at]. rewrite <- H1.
-      assert (G : dot (add_weights m r (add_weights n s (sum_rows rows))) v
-        = IZR m * dot (entries r) v + (IZR n * dot (entries s) v + dot (sum_rows rows) v)) by (rewrite !dot_add_weights; ring).
-      cbn [sum_rows]. destruct r as [| [[| ?] a] [| ? ?]]; try exact G. destruct s as [| [[| ?] b] [| ? ?]]; try exact G.
-      rewrite dot_add_two. change [(0%nat, a)] with (dense a). change [(0%nat, b)] with (dense b).
-      unfold entries, dense. cbn [flat_map fst snd repeat app]. rewrite !app_nil_r. reflexivity. }
-  intros rows. apply H.
+  assert (H : forall most rows, (length rows <= most)%nat -> dot (sum_rows rows) v = rows_at rows v).
+  { induction most as [| most IH]; intros [| [m r] rows1] L; cbn [length] in L; try (apply dot_none); [lia |].
+    assert (G1 : dot (sum_rows rows1) v = rows_at rows1 v) by (apply IH; lia).
+    assert (E1 : dot (add_weights m r (sum_rows rows1)) v = rows_at ((m, r) :: rows1) v)
+      by (rewrite dot_add_weights, G1; reflexivity).
+    cbn [sum_rows]. destruct (without_zeros r) as [p |] eqn:R; [| exact E1]. apply without_zeros_ok in R.
+    destruct rows1 as [| [n s] rows2]; [exact E1 |]. cbn [length] in L.
+    destruct (without_zeros s) as [w |] eqn:S; [| exact E1]. apply without_zeros_ok in S.
+    assert (G2 : dot (sum_rows rows2) v = rows_at rows2 v) by (apply IH; lia).
+    assert (E2 : dot (add_two m p n w (sum_rows rows2)) v = rows_at ((m, r) :: (n, s) :: rows2) v)
+      by (rewrite dot_add_two, G2; cbn [rows_at]; rewrite R, S; reflexivity).
+    destruct rows2 as [| [k t] [| [j u] rows4]]; [exact E2 | exact E2 |]. cbn [length] in L.
+    destruct (without_zeros t) as [y |] eqn:T; [| exact E2]. apply without_zeros_ok in T.
+    destruct (without_zeros u) as [z |] eqn:U; [| exact E2]. apply without_zeros_ok in U.
+    assert (G4 : dot (sum_rows rows4) v = rows_at rows4 v) by (apply IH; lia).
+    rewrite dot_add_four, G4. cbn [rows_at]. rewrite R, S, T, U. reflexivity. }
+  intros rows. apply (H (length rows)). apply le_n.
 Qed.
 Lemma dot_sum_with m r rows v : dot (sum_rows (with_row m r rows)) v = IZR m * dot (entries r) v + dot (sum_rows rows) v.
 Proof. rewrite !dot_sum_rows. unfold with_row. destruct (Z.eqb_spec m 0); [subst; ring | reflexivity]. Qed.
@@ -144,9 +186,16 @@ Proof. unfold entries, dense. simpl. apply app_nil_r. Qed.
 Inductive side := First | Second.
 (** What is unknown of a row in the sum of its weights' sizes, and of a bias, in either network. *)
 Record spread := Spread { off1 : N; slack1 : N; off2 : N; slack2 : N }.
+(** A bias in two parts, so that their products with slopes are short. *)
+Definition radix : Z := 2147483648.
+Record long := Long { upper : Z; lower : Z }.
+Definition whole (b : long) : Z := (upper b * radix + lower b)%Z.
+Definition long_of (b : Z) : long := (let h := b / radix in Long h (b - h * radix))%Z.
 Record neuron := Neuron {
   function : curve; other : option curve;      (* of the first network; of the second, if it is not the same one *)
-  row1 : runs; bias1 : Z; row2 : runs; bias2 : Z; unknown : option spread }.
+  row1 : runs; long1 : long; row2 : runs; long2 : long; unknown : option spread }.
+Definition bias1 (k : neuron) := whole (long1 k).
+Definition bias2 (k : neuron) := whole (long2 k).
 Definition curve_of (s : side) (k : neuron) : curve :=
   match s, other k with Second, Some c => c | _, _ => function k end.
 Definition row (s : side) (k : neuron) := entries match s with First => row1 k | Second => row2 k end.
@@ -188,6 +237,8 @@ Fixpoint arguments (u : R) (s : side) (n : net) (v : list R) : list (list R) :=
   | l :: n' => map (fun k => argument u s (denominator l) k (outputs u s n' v)) (neurons l) :: arguments u s n' v
   end.
 
+Lemma whole_of b : whole (long_of b) = b.
+Proof. unfold whole, long_of. cbn [upper lower]. ring. Qed.
 Lemma pos_IZR d : 0 < IZR (Zpos d).
 Proof. apply IZR_lt. lia. Qed.
 Lemma largest_pos X : 0 <= largest X.

@@ -33,7 +33,7 @@ Fixpoint pull (n : net) (B : region) (K : known) (H : hints) (O : wishes) (p q :
           relax U m (reach l n' B (tl K)) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
         let '(low, below) := pull n' B (tl K) (tl H) (tl O) (sum_rows p') (sum_rows q') in
         let all := (Zpos (denominator l) * below)%Z in
-        (U * c * all + scale H * (cb * below + low), all)%Z
+        (U * c * all + scale H * (whole cb * below + low), all)%Z
   end.
 
 Fixpoint asked (n : net) (O : wishes) (H : hints) (r : trace) (w : list R) : R :=
@@ -92,9 +92,9 @@ Proof.
       set (F := wished _ _) in *.
       match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (E1 := u) in *; set (E2 := v) in * end.
       assert (X : (M * (F + A / D) + E1 + E2) * (D * T) = (E1 + E2 + M * F) * D * T + M * (A * T)) by (field; lra).
-      assert (Y : (IZR U * IZR c + M * ((IZR cb + P + Q) / D)) * D * T = IZR U * IZR c * (D * T) + M * ((IZR cb + P + Q) * T))
+      assert (Y : (IZR U * IZR c + M * ((IZR (whole cb) + P + Q) / D)) * D * T = IZR U * IZR c * (D * T) + M * ((IZR (whole cb) + P + Q) * T))
         by (field; lra).
-      assert (Z1 : (E1 + E2 + M * F) * D * T >= (IZR U * IZR c + M * ((IZR cb + P + Q) / D)) * D * T).
+      assert (Z1 : (E1 + E2 + M * F) * D * T >= (IZR U * IZR c + M * ((IZR (whole cb) + P + Q) / D)) * D * T).
       { apply Rle_ge. apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_r; [lra |]. lra. }
       rewrite X. nra.
 Qed.

@@ -180,23 +180,57 @@ Proof.
     rewrite !plus_IZR. rewrite plus_IZR, mult_IZR in A. rewrite mult_IZR in B. rewrite opp_IZR, mult_IZR in C. lra.
 Qed.
 
+(** Biases times numbers, less what is lost. *)
+Definition add_biases (a : Z) (b : long) (a' : Z) (b' : long) (lost : Z) (sum : long) : long :=
+  Long (plus_times (plus_times (upper sum) a (upper b)) a' (upper b'))
+        (plus_times (plus_times (lower sum) a (lower b)) a' (lower b') - lost).
+Lemma add_biases_ok a b a' b' lost sum :
+  IZR (whole (add_biases a b a' b' lost sum)) = IZR (whole sum) + IZR a * IZR (whole b) + IZR a' * IZR (whole b') - IZR lost.
+Proof. rewrite <- !mult_IZR, <- !plus_IZR, <- minus_IZR. f_equal. unfold whole, add_biases, plus_times. cbn [upper lower]. ring. Qed.
+
+(** Whether a neuron is asked for nothing, or has no line, and functions that are 0 wherever their arguments may be. *)
+Definition silent (k : neuron) (b : bounds) (t : hint) (e : wish) (p q : Z) : bool :=
+  ((slope_x t =? 0) && (slope_y t =? 0) && (slope_d t =? 0) && (fst e =? 0) && (snd e =? 0)
+   && match function k, other k with
+      | Bent f, None => ((p =? 0) || vanishes f (ux b)) && ((q =? 0) || vanishes f (uy b))
+      | _, _ => (p =? 0) && (q =? 0)
+      end)%Z%bool.
+Lemma silent_ok k b t e p q x y : sound (function k) = true -> within b x y -> silent k b t e p q = true ->
+  IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y = 0 /\ fst e = 0%Z /\ snd e = 0%Z.
+Proof.
+  intros S (WX & WY & _) H. unfold silent in H. repeat (apply andb_prop in H; destruct H as [H ?]).
+  repeat match goal with E : (_ =? 0)%Z = true |- _ => apply Z.eqb_eq in E end. split; [| split; assumption].
+  assert (V : forall f z c v, sorted (kinks_of f) = true -> v <= IZR c -> ((z =? 0)%Z || vanishes f c)%bool = true ->
+    IZR z * fR f v = 0).
+  { intros f z c v F L E. apply orb_prop in E. destruct E as [E | E]; [apply Z.eqb_eq in E; subst; ring |].
+    rewrite (vanishes_ok f c v F E L). ring. }
+  assert (N : ((p =? 0) && (q =? 0))%Z%bool = true -> IZR p * cR (function k) x + IZR q * cR (curve_of Second k) y = 0).
+  { intros E. apply andb_prop in E. destruct E as [E E']. apply Z.eqb_eq in E, E'. subst. ring. }
+  unfold curve_of in *. destruct (function k) as [f | |]; [| apply N; assumption | apply N; assumption].
+  destruct (other k) as [c |]; [apply N; assumption |].
+  match goal with E : (_ && _)%bool = true |- _ => apply andb_prop in E; destruct E as [EX EY] end.
+  apply sound_sorted in S. cbn [close cR] in *. rewrite (V f p (ux b) x S (proj2 WX) EX), (V f q (uy b) y S (proj2 WY) EY). ring.
+Qed.
+
 (** p f(x) + q f(y) + M (wishes) >= U c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y, whose
     numbers are of sizes up to N; p' and q' are rows times numbers, which are yet to be added up. *)
 Fixpoint relax (U m N : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
-  : Z * Z * list (Z * runs) * list (Z * runs) :=
+  : Z * long * list (Z * runs) * list (Z * runs) :=
   match ks, bs with
   | k :: ks', b :: bs' =>
-      if idle h o p q then (0%Z, 0%Z, [], [])
+      if idle h o p q then (0%Z, Long 0 0, [], [])
       else
-        let '(c, cb, p', q') := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
+        let rest := relax U m N ks' bs' (tl h) (tl o) (tl p) (tl q) in
         let t := hd no_hint h in
         let e := hd (0, 0)%Z o in
+        if silent k b t e (head p) (head q) then rest else
+        let '(c, cb, p', q') := rest in
         let a := (slope_x t + slope_d t + fst e)%Z in
         let a' := (slope_y t - slope_d t + snd e)%Z in
         ( (c + low_neuron U m k b t (head p) (head q))%Z
-        , (plus_times (plus_times cb a (bias1 k)) a' (bias2 k) - lost N a a' k)%Z
+        , add_biases a (long1 k) a' (long2 k) (lost N a a' k) cb
         , with_row a (row1 k) p', with_row a' (row2 k) q' )
-  | _, _ => (0%Z, 0%Z, [], [])
+  | _, _ => (0%Z, Long 0 0, [], [])
   end.
 
 Fixpoint wished (o : list wish) (z : list (R * R)) : R :=
@@ -216,19 +250,23 @@ Theorem relax_ok U m N d X Y : (0 < U)%Z -> (0 < m)%Z -> forall ks bs zs h o p q
   Forall2 (fun b z => within b (fst z) (snd z)) bs zs ->
   relax U m N ks bs h o p q = (c, cb, p', q') ->
   dot p (values First ks zs) + dot q (values Second ks zs) + IZR (U * m) * wished o zs
-  >= IZR U * IZR c + IZR (U * m) * ((IZR cb + dot (sum_rows p') X + dot (sum_rows q') Y) / IZR (Zpos d)).
+  >= IZR U * IZR c + IZR (U * m) * ((IZR (whole cb) + dot (sum_rows p') X + dot (sum_rows q') Y) / IZR (Zpos d)).
 Proof.
   intros PU PS. pose proof (pos_IZR d) as HD. pose proof (IZR_lt _ _ PU) as RU. pose proof (IZR_lt _ _ PS) as RS.
   assert (RM : 0 <= IZR (U * m)) by (rewrite mult_IZR; nra).
   induction ks as [| k ks IH]; intros bs zs h o p q c cb p' q' HS HR HW E; inversion HR as [| ? z ? zs' R1 HR']; subst;
     inversion HW as [| b ? bs' ? W HW']; subst; simpl in E.
-  - inversion E; subst. simpl. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
+  - inversion E; subst. change (whole (Long 0 0)) with 0%Z. simpl. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
   - destruct (idle h o p q) eqn:EI.
     { assert (h = [] /\ o = [] /\ p = [] /\ q = []) as (-> & -> & -> & ->) by (destruct h, o, p, q; try discriminate; auto).
-      inversion E; subst. rewrite !dot_none, wished_nil. field_simplify; lra. }
+      inversion E; subst. change (whole (Long 0 0)) with 0%Z. rewrite !dot_none, wished_nil. field_simplify; lra. }
     destruct (relax U m N ks bs' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
-    inversion E; subst; clear E. inversion HS as [| ? ? HK HS']; subst.
-    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head, !dot_sum_with.
+    inversion HS as [| ? ? HK HS']; subst.
+    specialize (IH _ _ _ _ _ _ _ _ _ _ HS' HR' HW' E0). cbn [values]. rewrite !dot_head, wished_head.
+    destruct (silent k b (hd no_hint h) (hd (0, 0)%Z o) (head p) (head q)) eqn:ES.
+    { inversion E; subst. destruct z as [x y]. cbn [part fst snd] in *.
+      destruct (silent_ok _ _ _ _ _ _ x y (proj1 HK) W ES) as (A & B & C). rewrite B, C. unfold curve_of in A |- *. lra. }
+    inversion E; subst; clear E. rewrite !dot_sum_with.
     set (t := hd no_hint h). set (e := hd (0, 0)%Z o). destruct z as [x y]. cbn [part fst snd] in *.
     destruct HK as [K1 K2].
     pose proof (low_neuron_ok U m k b t (head p) (head q) x y PU K1 K2 W) as L.
@@ -237,18 +275,18 @@ Proof.
     destruct R1 as [N1 N2]. cbn [fst snd] in N1, N2.
     apply (line_near _ (slope_x t + slope_d t + fst e)%Z) in N1; [| exact HD].
     apply (line_near _ (slope_y t - slope_d t + snd e)%Z) in N2; [| exact HD].
-    unfold plus_times. rewrite minus_IZR, lost_ok.
+    rewrite add_biases_ok, lost_ok.
     set (a := (slope_x t + slope_d t + fst e)%Z) in *. set (a' := (slope_y t - slope_d t + snd e)%Z) in *.
     assert (EA : IZR a = IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) by (unfold a; rewrite !plus_IZR; reflexivity).
     assert (EB : IZR a' = IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) by (unfold a'; rewrite plus_IZR, minus_IZR; reflexivity).
     rewrite !plus_IZR, !mult_IZR. rewrite !mult_IZR in IH.
     set (low := IZR (low_neuron _ _ _ _ _ _ _)) in *.
-    set (R := (IZR cb0 + dot (sum_rows p0) X + dot (sum_rows q0) Y) / IZR (Zpos d)) in *.
+    set (R := (IZR (whole cb0) + dot (sum_rows p0) X + dot (sum_rows q0) Y) / IZR (Zpos d)) in *.
     match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) <= R
       + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
     { rewrite <- EA, <- EB. match goal with |- ?n / _ <= _ => replace (n / IZR (Zpos d)) with (R
         + (IZR a * (dot (row First k) X + IZR (bias First k)) - IZR (Z.abs a) * blur First k (IZR N)) / IZR (Zpos d)
         + (IZR a' * (dot (row Second k) Y + IZR (bias Second k)) - IZR (Z.abs a') * blur Second k (IZR N)) / IZR (Zpos d)) end; [lra |].
-      unfold R, row, bias. field. lra. }
+      unfold R, row, bias, bias1, bias2. field. lra. }
     rewrite mult_IZR in RM. apply (Rmult_le_compat_l (IZR U * IZR m)) in F; [| exact RM]. lra.
 Qed.

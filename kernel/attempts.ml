@@ -113,6 +113,12 @@ let estimated state sides (found : Relaxing.pulled) =
   let p, more = constrained state sides found.at_base in
   found.beside +. (found.unit *. (more +. Relaxing.least_on sides p))
 
+(* What coefficients in real units are at least; multipliers of constraints are integers beside large ones. *)
+let least_of_inputs state sides p =
+  let size = if state.rows = [||] then 1.0 else Array.fold_left (fun m v -> Float.max m (Float.abs v)) 1e-300 p /. 0x1p40 in
+  let p, more = constrained state sides (if size = 1.0 then p else Array.map (fun v -> v /. size) p) in
+  size *. (more +. Relaxing.least_on sides p)
+
 let unhinted count = List.init count (fun _ -> (Z.one, []))
 
 (* Whether so few inputs are free that to split them is the best that can be done. *)

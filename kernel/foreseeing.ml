@@ -76,10 +76,10 @@ let foresee state =
   in
   let obligations = (top state).open0 in
   (try
-     Tightening.imagine ~watches:true state sides known;
+     let promises = Tightening.imagine ~watches:true state sides known in
      List.iter
        (fun (i, kind, least) ->
-         let _, _, promised = Tightening.pulled state sides known 0 i kind least in
+         let promised = promises.Tightening.of_quantity 0 i kind least in
          if Tightening.is_tighter known.(0) i kind least promised then Tightening.put known.(0) i kind least promised)
        (wanted state obligations)
    with Tightening.Crossed -> ());
@@ -130,7 +130,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
   let width t = Array.length state.layers.(t).shapes in
   let losses = Array.init count (fun t -> Array.make (3 * width t) 0.0) in
   let taken = Array.init count (fun t -> Bytes.make (3 * width t) '0') in
-  let pulls = Hashtbl.create 997 in
+  let pulls = Hashtbl.create 997 and promises = Tightening.promises state sides known in
   (* As foreseen, but for one of x, y and d. *)
   let without = Array.init 3 (fun kind -> Array.mapi (fun t (f : Relaxing.known) ->
     let k : Relaxing.known = now.(t) in
@@ -165,7 +165,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
         let x1 = k.lx.(i) and x2 = k.ux.(i) in
         let x = 0.5 *. (x1 +. x2) and y = 0.5 *. (x1 -. k.ld.(i) +. x2 -. k.ud.(i)) in
         let in_the_middle k =
-          if ends then fst (Relaxing.flat layer k i pi qi) else Relaxing.height layer k i pi qi x y
+          if ends then Relaxing.least_flat layer k i pi qi else Relaxing.height layer k i pi qi x y
         in
         let counts kind = if ends then gains.(j).((kind * m) + i) > 0.0 else moves kind j i in
         let height = if counts 0 || counts 1 || counts 2 then in_the_middle k else 0.0 in
@@ -180,7 +180,7 @@ let needed state { known; _ } (now : Relaxing.known array) targets most_lost =
     done
   in
   let look weight t i kind least =
-    let one = Tightening.pulled ~see:(see (weight /. state.layers.(t).factors.(i))) state sides known t i kind least in
+    let one = Tightening.best_pull ~see:(see (weight /. state.layers.(t).factors.(i))) promises t i kind least in
     Hashtbl.replace pulls (number_of t i kind least) one
   in
   List.iter (fun (weight, t, i, kind, least) -> look weight t i kind least) targets;

@@ -332,16 +332,6 @@ module Z =
   let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
   if s = 0 then Eq else if s < 0 then Lt else Gt)
 
-  (** val max :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let max = Big_int_Z.max_big_int
-
-  (** val min :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let min = Big_int_Z.min_big_int
-
   (** val abs : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let abs = Big_int_Z.abs_big_int
@@ -372,7 +362,7 @@ module Z =
           (Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
             r) Big_int_Z.unit_big_int
       in
-      if Big_int_Z.lt_big_int r' b
+      if Integers.lt r' b
       then ((Integers.mul (Big_int_Z.mult_int_big_int 2
               Big_int_Z.unit_big_int) q), r')
       else ((Integers.add
@@ -384,7 +374,7 @@ module Z =
       let r' =
         Integers.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r
       in
-      if Big_int_Z.lt_big_int r' b
+      if Integers.lt r' b
       then ((Integers.mul (Big_int_Z.mult_int_big_int 2
               Big_int_Z.unit_big_int) q), r')
       else ((Integers.add
@@ -392,8 +382,7 @@ module Z =
                 Big_int_Z.unit_big_int) q) Big_int_Z.unit_big_int),
              (Integers.sub r' b)))
       (fun _ ->
-      if Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
-           Big_int_Z.unit_big_int) b
+      if Integers.leq (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) b
       then (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
       else (Big_int_Z.unit_big_int, Big_int_Z.zero_big_int))
       a
@@ -408,15 +397,6 @@ module Z =
   | 1 -> quomod_big_int x y
   | _ -> let (q, r) = quomod_big_int (add_int_big_int (-1) x) y in
           (add_int_big_int (-1) q, add_big_int (add_int_big_int 1 y) r))
-
-  (** val div :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let div = Big_int_Z.(fun x y ->
-  match sign_big_int y with
-  | 0 -> zero_big_int
-  | 1 -> div_big_int x y
-  | _ -> add_int_big_int (-1) (div_big_int (add_int_big_int (-1) x) y))
 
   (** val even : Big_int_Z.big_int -> bool **)
 
@@ -580,7 +560,7 @@ let rec hZ ks v =
   | p :: ks' ->
     let (b, s) = p in
     Integers.add
-      (if Big_int_Z.le_big_int v b
+      (if Integers.leq v b
        then Big_int_Z.zero_big_int
        else Integers.mul s (Integers.sub v b)) (hZ ks' v)
 
@@ -603,11 +583,11 @@ let atZ f p a v =
 
 let rec low f p a ks l u =
   match ks with
-  | [] -> Z.min (atZ f p a l) (atZ f p a u)
+  | [] -> Integers.min (atZ f p a l) (atZ f p a u)
   | p0 :: ks' ->
     let (b, _) = p0 in
-    if (&&) (Big_int_Z.lt_big_int l b) (Big_int_Z.lt_big_int b u)
-    then Z.min (atZ f p a b) (low f p a ks' l u)
+    if (&&) (Integers.lt l b) (Integers.lt b u)
+    then Integers.min (atZ f p a b) (low f p a ks' l u)
     else low f p a ks' l u
 
 (** val low_line :
@@ -615,8 +595,8 @@ let rec low f p a ks l u =
     Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let low_line f p a l u =
-  if (&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
-       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+  if (&&) (Integers.eq p Big_int_Z.zero_big_int)
+       (Integers.eq a Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
   else low f p a f.kinks_of l u
 
@@ -626,7 +606,7 @@ let rec sorted = function
 | [] -> true
 | p :: ks' ->
   let (b, _) = p in
-  (&&) (forallb (fun k -> Big_int_Z.le_big_int b (fst k)) ks') (sorted ks')
+  (&&) (forallb (fun k -> Integers.leq b (fst k)) ks') (sorted ks')
 
 (** val turns : kinks -> Big_int_Z.big_int **)
 
@@ -639,7 +619,9 @@ let turns ks =
 
 let gM p all a w v =
   Integers.add (Integers.sub (Integers.mul p w) (Integers.mul a v))
-    (if all then Big_int_Z.zero_big_int else Z.min Big_int_Z.zero_big_int w)
+    (if all
+     then Big_int_Z.zero_big_int
+     else Integers.min Big_int_Z.zero_big_int w)
 
 (** val walk :
     Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -651,10 +633,11 @@ let rec walk p all a c w x ks u =
   | [] -> gM p all a (Integers.add w (Integers.mul c (Integers.sub u x))) u
   | p0 :: ks' ->
     let (b, s) = p0 in
-    if Big_int_Z.le_big_int u b
+    if Integers.leq u b
     then gM p all a (Integers.add w (Integers.mul c (Integers.sub u x))) u
     else let w' = Integers.add w (Integers.mul c (Integers.sub b x)) in
-         Z.min (gM p all a w' b) (walk p all a (Integers.add c s) w' b ks' u)
+         Integers.min (gM p all a w' b)
+           (walk p all a (Integers.add c s) w' b ks' u)
 
 (** val walk_from :
     Big_int_Z.big_int -> bool -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -666,7 +649,7 @@ let rec walk_from p all a c w l ks u =
   | [] -> walk p all a c w l [] u
   | p0 :: ks' ->
     let (b, s) = p0 in
-    if Big_int_Z.le_big_int b l
+    if Integers.leq b l
     then walk_from p all a (Integers.add c s) w l ks' u
     else walk p all a c w l ks u
 
@@ -676,35 +659,35 @@ let rec walk_from p all a c w l ks u =
 
 let lowM f p all a l u =
   let w = fZ f l in
-  Z.min (gM p all a w l) (walk_from p all a f.base w l f.kinks_of u)
+  Integers.min (gM p all a w l) (walk_from p all a f.base w l f.kinks_of u)
 
 (** val vanishes : fn -> Big_int_Z.big_int -> bool **)
 
 let vanishes f u =
   (&&)
-    ((&&) (Big_int_Z.eq_big_int f.base Big_int_Z.zero_big_int)
-      (Big_int_Z.eq_big_int f.shift Big_int_Z.zero_big_int))
+    ((&&) (Integers.eq f.base Big_int_Z.zero_big_int)
+      (Integers.eq f.shift Big_int_Z.zero_big_int))
     (match f.kinks_of with
      | [] -> true
-     | p :: _ -> let (b, _) = p in Big_int_Z.le_big_int u b)
+     | p :: _ -> let (b, _) = p in Integers.leq u b)
 
 (** val low_over :
     Big_int_Z.big_int -> fn -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let low_over m f p a l u =
-  if (&&) (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
-       ((||) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int) (vanishes f u))
+  if (&&) (Integers.eq a Big_int_Z.zero_big_int)
+       ((||) (Integers.eq p Big_int_Z.zero_big_int) (vanishes f u))
   then Big_int_Z.zero_big_int
-  else let whole = Z.div p m in
-       lowM f whole (Big_int_Z.eq_big_int (Integers.mul whole m) p) a l u
+  else let whole0 = Integers.div p m in
+       lowM f whole0 (Integers.eq (Integers.mul whole0 m) p) a l u
 
 (** val over : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let over m z0 =
-  if Big_int_Z.eq_big_int z0 Big_int_Z.zero_big_int
+  if Integers.eq z0 Big_int_Z.zero_big_int
   then Big_int_Z.zero_big_int
-  else Z.div z0 m
+  else Integers.div z0 m
 
 (** val times : Big_int_Z.big_int -> kinks -> kinks **)
 
@@ -724,9 +707,9 @@ let mixed q f r g =
 
 let low_mixed q f r g a l u =
   if (&&)
-       ((&&) (Big_int_Z.eq_big_int q Big_int_Z.zero_big_int)
-         (Big_int_Z.eq_big_int r Big_int_Z.zero_big_int))
-       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+       ((&&) (Integers.eq q Big_int_Z.zero_big_int)
+         (Integers.eq r Big_int_Z.zero_big_int))
+       (Integers.eq a Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
   else low_line (mixed q f r g) Big_int_Z.unit_big_int a l u
 
@@ -739,11 +722,11 @@ let rec slope_low c ks l u =
   | [] -> c
   | p :: ks' ->
     let (b, s) = p in
-    if Big_int_Z.le_big_int u b
+    if Integers.leq u b
     then c
-    else if Big_int_Z.le_big_int b l
+    else if Integers.leq b l
          then slope_low (Integers.add c s) ks' l u
-         else Z.min c (slope_low (Integers.add c s) ks' l u)
+         else Integers.min c (slope_low (Integers.add c s) ks' l u)
 
 (** val slope_high :
     Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -754,11 +737,11 @@ let rec slope_high c ks l u =
   | [] -> c
   | p :: ks' ->
     let (b, s) = p in
-    if Big_int_Z.le_big_int u b
+    if Integers.leq u b
     then c
-    else if Big_int_Z.le_big_int b l
+    else if Integers.leq b l
          then slope_high (Integers.add c s) ks' l u
-         else Z.max c (slope_high (Integers.add c s) ks' l u)
+         else Integers.max c (slope_high (Integers.add c s) ks' l u)
 
 (** val steepest_down :
     fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -803,12 +786,12 @@ let parts_of =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let ceil_div a b =
-  Z.opp (Z.div (Z.opp a) b)
+  Z.opp (Integers.div (Z.opp a) b)
 
 (** val square_down : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let square_down x =
-  Z.div (Integers.mul x x) one
+  Integers.div (Integers.mul x x) one
 
 (** val square_up : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -820,7 +803,7 @@ let square_up x =
 
 let exp_low a t =
   Nat.iter squarings square_down
-    (Z.max Big_int_Z.zero_big_int
+    (Integers.max Big_int_Z.zero_big_int
       (Integers.sub one
         (ceil_div (Integers.mul one a) (Integers.mul t parts_of))))
 
@@ -841,13 +824,13 @@ let enclosed s w =
   let h = s.rise in
   let lo = exp_low a t in
   let hi = exp_high a t in
-  if Big_int_Z.le_big_int Big_int_Z.zero_big_int w
+  if Integers.leq Big_int_Z.zero_big_int w
   then ((Integers.add s.foot
-          (Z.div (Integers.mul h one) (Integers.add one hi))),
+          (Integers.div (Integers.mul h one) (Integers.add one hi))),
          (Integers.add s.foot
            (ceil_div (Integers.mul h one) (Integers.add one lo))))
   else ((Integers.add s.foot
-          (Z.div (Integers.mul h lo) (Integers.add one lo))),
+          (Integers.div (Integers.mul h lo) (Integers.add one lo))),
          (Integers.add s.foot
            (ceil_div (Integers.mul h hi) (Integers.add one hi))))
 
@@ -855,17 +838,19 @@ let enclosed s w =
 
 let off_at s w =
   let (lo, hi) = enclosed s w in
-  let v = fZ s.follower w in Z.max (Integers.sub hi v) (Integers.sub v lo)
+  let v = fZ s.follower w in
+  Integers.max (Integers.sub hi v) (Integers.sub v lo)
 
 (** val bend :
     smooth -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let bend s a b =
-  Z.min
+  Integers.min
     (ceil_div s.rise (Big_int_Z.mult_int_big_int 2
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
-    (Z.min (Integers.sub (Integers.add s.foot s.rise) (fst (enclosed s a)))
+    (Integers.min
+      (Integers.sub (Integers.add s.foot s.rise) (fst (enclosed s a)))
       (Integers.sub (snd (enclosed s b)) s.foot))
 
 (** val bow :
@@ -884,16 +869,15 @@ let bow s a b =
 
 let rec follows_from s a ea = function
 | [] ->
-  Big_int_Z.le_big_int
+  Integers.leq
     (Z.abs (Integers.sub (Integers.add s.foot s.rise) (fZ s.follower a)))
     s.astray
 | p :: ks' ->
   let (b, _) = p in
   let eb = off_at s b in
   (&&)
-    ((&&)
-      ((&&) (Big_int_Z.lt_big_int a b) (Big_int_Z.le_big_int eb s.astray))
-      (Big_int_Z.le_big_int (Integers.add (Z.max ea eb) (bow s a b)) s.astray))
+    ((&&) ((&&) (Integers.lt a b) (Integers.leq eb s.astray))
+      (Integers.leq (Integers.add (Integers.max ea eb) (bow s a b)) s.astray))
     (follows_from s b eb ks')
 
 (** val follows : smooth -> bool **)
@@ -907,23 +891,23 @@ let follows s =
     (&&)
       ((&&)
         ((&&)
-          ((&&) (Big_int_Z.eq_big_int s.follower.base Big_int_Z.zero_big_int)
-            (Big_int_Z.eq_big_int (turns s.follower.kinks_of)
-              Big_int_Z.zero_big_int)) (Big_int_Z.le_big_int ea s.astray))
-        (Big_int_Z.le_big_int (Z.abs (Integers.sub s.foot (fZ s.follower a)))
+          ((&&) (Integers.eq s.follower.base Big_int_Z.zero_big_int)
+            (Integers.eq (turns s.follower.kinks_of) Big_int_Z.zero_big_int))
+          (Integers.leq ea s.astray))
+        (Integers.leq (Z.abs (Integers.sub s.foot (fZ s.follower a)))
           s.astray)) (follows_from s a ea ks)
 
 (** val value_above : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let value_above s w =
-  Z.max Big_int_Z.zero_big_int
-    (Z.min s.rise (Integers.sub (fZ s.follower w) s.foot))
+  Integers.max Big_int_Z.zero_big_int
+    (Integers.min s.rise (Integers.sub (fZ s.follower w) s.foot))
 
 (** val slope_under : smooth -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let slope_under s w =
   let v = value_above s w in
-  Z.div
+  Integers.div
     (Integers.sub (Integers.mul v (Integers.sub s.rise v))
       (Integers.mul s.astray s.rise)) (Integers.mul s.rise s.stretch)
 
@@ -940,16 +924,17 @@ let slope_over s w =
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let smooth_slopes s l u =
-  ((Z.max Big_int_Z.zero_big_int (Z.min (slope_under s l) (slope_under s u))),
+  ((Integers.max Big_int_Z.zero_big_int
+     (Integers.min (slope_under s l) (slope_under s u))),
     (let top0 =
        ceil_div s.rise
          (Integers.mul (Big_int_Z.mult_int_big_int 2
            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) s.stretch)
      in
-     Z.min top0
-       (if Big_int_Z.lt_big_int u Big_int_Z.zero_big_int
+     Integers.min top0
+       (if Integers.lt u Big_int_Z.zero_big_int
         then slope_over s u
-        else if Big_int_Z.lt_big_int Big_int_Z.zero_big_int l
+        else if Integers.lt Big_int_Z.zero_big_int l
              then slope_over s l
              else top0)))
 
@@ -988,17 +973,17 @@ let top m n0 =
   match m with
   | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n0))
   | HalfAway ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int n0 Big_int_Z.zero_big_int))
+    (Big_int_Z.unit_big_int, (Integers.lt n0 Big_int_Z.zero_big_int))
   | HalfZero ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int Big_int_Z.zero_big_int n0))
+    (Big_int_Z.unit_big_int, (Integers.leq Big_int_Z.zero_big_int n0))
   | Down -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
   | Up -> (Big_int_Z.zero_big_int, true)
   | ToZero ->
-    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n0
+    if Integers.leq Big_int_Z.zero_big_int n0
     then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
     else (Big_int_Z.zero_big_int, true)
   | FromZero ->
-    if Big_int_Z.le_big_int Big_int_Z.zero_big_int n0
+    if Integers.leq Big_int_Z.zero_big_int n0
     then (Big_int_Z.zero_big_int, true)
     else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
 
@@ -1008,24 +993,24 @@ let bottom m n0 =
   match m with
   | HalfEven -> (Big_int_Z.unit_big_int, (Z.even n0))
   | HalfAway ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n0))
+    (Big_int_Z.unit_big_int, (Integers.lt Big_int_Z.zero_big_int n0))
   | HalfZero ->
-    (Big_int_Z.unit_big_int, (Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int))
+    (Big_int_Z.unit_big_int, (Integers.leq n0 Big_int_Z.zero_big_int))
   | Down -> (Big_int_Z.zero_big_int, true)
   | Up -> ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
   | ToZero ->
-    if Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int
+    if Integers.leq n0 Big_int_Z.zero_big_int
     then ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
     else (Big_int_Z.zero_big_int, true)
   | FromZero ->
-    if Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int
+    if Integers.leq n0 Big_int_Z.zero_big_int
     then (Big_int_Z.zero_big_int, true)
     else ((Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int), false)
 
 (** val moves : mode -> Big_int_Z.big_int -> bool **)
 
 let moves m n0 =
-  (||) (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
+  (||) (Integers.eq n0 Big_int_Z.zero_big_int)
     (match m with
      | HalfEven -> Z.even n0
      | Down -> true
@@ -1079,8 +1064,7 @@ let rec same_kinks ks ls =
      | [] -> false
      | p0 :: ls' ->
        let (b', s') = p0 in
-       (&&) ((&&) (Big_int_Z.eq_big_int b b') (Big_int_Z.eq_big_int s s'))
-         (same_kinks ks' ls'))
+       (&&) ((&&) (Integers.eq b b') (Integers.eq s s')) (same_kinks ks' ls'))
 
 (** val same_smooth : smooth -> smooth -> bool **)
 
@@ -1090,12 +1074,11 @@ let same_smooth s t =
       ((&&)
         ((&&)
           ((&&)
-            ((&&) (Big_int_Z.eq_big_int s.rise t.rise)
-              (Big_int_Z.eq_big_int s.stretch t.stretch))
-            (Big_int_Z.eq_big_int s.foot t.foot))
-          (Big_int_Z.eq_big_int s.astray t.astray))
-        (Big_int_Z.eq_big_int s.follower.base t.follower.base))
-      (Big_int_Z.eq_big_int s.follower.shift t.follower.shift))
+            ((&&) (Integers.eq s.rise t.rise)
+              (Integers.eq s.stretch t.stretch)) (Integers.eq s.foot t.foot))
+          (Integers.eq s.astray t.astray))
+        (Integers.eq s.follower.base t.follower.base))
+      (Integers.eq s.follower.shift t.follower.shift))
     (same_kinks s.follower.kinks_of t.follower.kinks_of)
 
 (** val all_sound : smooth list -> curve list -> bool **)
@@ -1131,7 +1114,7 @@ let lowest_kept g =
 (** val is_under : bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
 let is_under closed a b =
-  if closed then Big_int_Z.le_big_int a b else Big_int_Z.lt_big_int a b
+  if closed then Integers.leq a b else Integers.lt a b
 
 (** val stays : grid -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
@@ -1160,14 +1143,13 @@ let span g =
 let errors g l u =
   if negb (settled g l u)
   then ((Z.opp (span g)), (span g))
-  else if (||) (Big_int_Z.le_big_int (snd (ends g)) l)
-            (Big_int_Z.le_big_int u (fst (ends g)))
+  else if (||) (Integers.leq (snd (ends g)) l) (Integers.leq u (fst (ends g)))
        then (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
        else let (a, b) = halves g.rounding in
-            ((Z.div (Integers.mul a g.size) (Big_int_Z.mult_int_big_int 2
-               Big_int_Z.unit_big_int)),
+            ((Integers.div (Integers.mul a g.size)
+               (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)),
             (Z.opp
-              (Z.div (Integers.mul (Z.opp b) g.size)
+              (Integers.div (Integers.mul (Z.opp b) g.size)
                 (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
 
 (** val low_error :
@@ -1178,10 +1160,10 @@ let low_error c p l u =
   match c with
   | Bent _ -> Big_int_Z.zero_big_int
   | Levels g ->
-    if Big_int_Z.eq_big_int p Big_int_Z.zero_big_int
+    if Integers.eq p Big_int_Z.zero_big_int
     then Big_int_Z.zero_big_int
     else let (a, b) = errors g l u in
-         Z.min (Integers.mul p a) (Integers.mul p b)
+         Integers.min (Integers.mul p a) (Integers.mul p b)
   | Smooth s -> Z.opp (Integers.mul (Z.abs p) s.astray)
 
 (** val slopes_on :
@@ -1198,12 +1180,10 @@ let slopes_on c l u =
 
 let cut_alike g h l u =
   (&&)
-    ((||) (Big_int_Z.eq_big_int (fst (ends g)) (fst (ends h)))
-      ((&&) (Big_int_Z.le_big_int (fst (ends g)) l)
-        (Big_int_Z.le_big_int (fst (ends h)) l)))
-    ((||) (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h)))
-      ((&&) (Big_int_Z.le_big_int u (snd (ends g)))
-        (Big_int_Z.le_big_int u (snd (ends h)))))
+    ((||) (Integers.eq (fst (ends g)) (fst (ends h)))
+      ((&&) (Integers.leq (fst (ends g)) l) (Integers.leq (fst (ends h)) l)))
+    ((||) (Integers.eq (snd (ends g)) (snd (ends h)))
+      ((&&) (Integers.leq u (snd (ends g))) (Integers.leq u (snd (ends h)))))
 
 (** val same_mode : mode -> mode -> bool **)
 
@@ -1256,8 +1236,8 @@ let one_function c c' l u =
            ((&&) ((&&) (settled g l u) (settled h l u)) (cut_alike g h l u))
            ((&&)
              ((&&) ((&&) g.wraps h.wraps)
-               (Big_int_Z.eq_big_int (fst (ends g)) (fst (ends h))))
-             (Big_int_Z.eq_big_int (snd (ends g)) (snd (ends h)))))
+               (Integers.eq (fst (ends g)) (fst (ends h))))
+             (Integers.eq (snd (ends g)) (snd (ends h)))))
      | _ -> false)
   | _ -> false
 
@@ -1278,9 +1258,7 @@ let rec add_row m r acc =
     Big_int_Z.big_int list **)
 
 let add_times m r acc =
-  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
-  then acc
-  else add_row m r acc
+  if Integers.eq m Big_int_Z.zero_big_int then acc else add_row m r acc
 
 (** val head : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
@@ -1342,18 +1320,14 @@ let rec add_runs m r acc =
     list **)
 
 let add_weights m r acc =
-  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
-  then acc
-  else add_runs m r acc
+  if Integers.eq m Big_int_Z.zero_big_int then acc else add_runs m r acc
 
 (** val with_row :
     Big_int_Z.big_int -> runs -> (Big_int_Z.big_int * runs) list ->
     (Big_int_Z.big_int * runs) list **)
 
 let with_row m r rows =
-  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
-  then rows
-  else (m, r) :: rows
+  if Integers.eq m Big_int_Z.zero_big_int then rows else (m, r) :: rows
 
 (** val add_two :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
@@ -1370,43 +1344,85 @@ let rec add_two m r n0 s acc =
         | [] ->
           (Integers.plus_times (Integers.mul m a) n0 b) :: (add_two m r' n0
                                                              s' [])
-        | c :: acc' ->
-          (Integers.plus_times (Integers.plus_times c m a) n0 b) :: (add_two
+        | e :: acc' ->
+          (Integers.plus_times (Integers.plus_times e m a) n0 b) :: (add_two
                                                                     m r' n0
                                                                     s' acc')))
+
+(** val add_four :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec add_four m r n0 s k t j u acc =
+  match r with
+  | [] -> add_two m r n0 s (add_two k t j u acc)
+  | a :: r' ->
+    (match s with
+     | [] -> add_two m r n0 s (add_two k t j u acc)
+     | b :: s' ->
+       (match t with
+        | [] -> add_two m r n0 s (add_two k t j u acc)
+        | c :: t' ->
+          (match u with
+           | [] -> add_two m r n0 s (add_two k t j u acc)
+           | d :: u' ->
+             (match acc with
+              | [] ->
+                (Integers.plus_times
+                  (Integers.plus_times
+                    (Integers.plus_times (Integers.mul m a) n0 b) k c) j d) :: 
+                  (add_four m r' n0 s' k t' j u' [])
+              | e :: acc' ->
+                (Integers.plus_times
+                  (Integers.plus_times
+                    (Integers.plus_times (Integers.plus_times e m a) n0 b) k
+                    c) j d) :: (add_four m r' n0 s' k t' j u' acc')))))
+
+(** val without_zeros : runs -> Big_int_Z.big_int list option **)
+
+let without_zeros = function
+| [] -> None
+| p :: l ->
+  let (n0, v) = p in
+  (match n0 with
+   | O -> (match l with
+           | [] -> Some v
+           | _ :: _ -> None)
+   | S _ -> None)
 
 (** val sum_rows :
     (Big_int_Z.big_int * runs) list -> Big_int_Z.big_int list **)
 
 let rec sum_rows = function
 | [] -> []
-| p :: l ->
+| p :: rows1 ->
   let (m, r) = p in
-  (match l with
-   | [] -> add_weights m r []
-   | p0 :: rows' ->
-     let (n0, s) = p0 in
-     (match r with
-      | [] -> add_weights m r (add_weights n0 s (sum_rows rows'))
-      | p1 :: l0 ->
-        let (n1, v) = p1 in
-        (match n1 with
-         | O ->
-           (match l0 with
-            | [] ->
-              (match s with
-               | [] -> add_weights m r (add_weights n0 s (sum_rows rows'))
-               | p2 :: l1 ->
-                 let (n2, w) = p2 in
-                 (match n2 with
-                  | O ->
-                    (match l1 with
-                     | [] -> add_two m v n0 w (sum_rows rows')
-                     | _ :: _ ->
-                       add_weights m r (add_weights n0 s (sum_rows rows')))
-                  | S _ -> add_weights m r (add_weights n0 s (sum_rows rows'))))
-            | _ :: _ -> add_weights m r (add_weights n0 s (sum_rows rows')))
-         | S _ -> add_weights m r (add_weights n0 s (sum_rows rows')))))
+  (match without_zeros r with
+   | Some v ->
+     (match rows1 with
+      | [] -> add_weights m r (sum_rows rows1)
+      | p0 :: rows2 ->
+        let (n0, s) = p0 in
+        (match without_zeros s with
+         | Some w ->
+           (match rows2 with
+            | [] -> add_two m v n0 w (sum_rows rows2)
+            | p1 :: l ->
+              let (k, t) = p1 in
+              (match l with
+               | [] -> add_two m v n0 w (sum_rows rows2)
+               | p2 :: rows4 ->
+                 let (j, u) = p2 in
+                 (match without_zeros t with
+                  | Some y ->
+                    (match without_zeros u with
+                     | Some z0 -> add_four m v n0 w k y j z0 (sum_rows rows4)
+                     | None -> add_two m v n0 w (sum_rows rows2))
+                  | None -> add_two m v n0 w (sum_rows rows2))))
+         | None -> add_weights m r (sum_rows rows1)))
+   | None -> add_weights m r (sum_rows rows1))
 
 type side =
 | First
@@ -1415,9 +1431,53 @@ type side =
 type spread = { off1 : Big_int_Z.big_int; slack1 : Big_int_Z.big_int;
                 off2 : Big_int_Z.big_int; slack2 : Big_int_Z.big_int }
 
+(** val radix : Big_int_Z.big_int **)
+
+let radix =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)))))))))))))))))))))))))))))))
+
+type long = { upper : Big_int_Z.big_int; lower : Big_int_Z.big_int }
+
+(** val whole : long -> Big_int_Z.big_int **)
+
+let whole b =
+  Integers.add (Integers.mul b.upper radix) b.lower
+
+(** val long_of : Big_int_Z.big_int -> long **)
+
+let long_of b =
+  let h = Integers.div b radix in
+  { upper = h; lower = (Integers.sub b (Integers.mul h radix)) }
+
 type neuron = { function0 : curve; other : curve option; row1 : runs;
-                bias1 : Big_int_Z.big_int; row2 : runs;
-                bias2 : Big_int_Z.big_int; unknown : spread option }
+                long1 : long; row2 : runs; long2 : long;
+                unknown : spread option }
+
+(** val bias1 : neuron -> Big_int_Z.big_int **)
+
+let bias1 k =
+  whole k.long1
+
+(** val bias2 : neuron -> Big_int_Z.big_int **)
+
+let bias2 k =
+  whole k.long2
 
 (** val curve_of : side -> neuron -> curve **)
 
@@ -1492,25 +1552,25 @@ type bounds = { lx : Big_int_Z.big_int; ux : Big_int_Z.big_int;
 (** val exchange : bounds -> bounds **)
 
 let exchange b =
-  { lx = (Z.max b.lx (Integers.add b.ly b.ld)); ux =
-    (Z.min b.ux (Integers.add b.uy b.ud)); ly =
-    (Z.max b.ly (Integers.sub b.lx b.ud)); uy =
-    (Z.min b.uy (Integers.sub b.ux b.ld)); ld =
-    (Z.max b.ld (Integers.sub b.lx b.uy)); ud =
-    (Z.min b.ud (Integers.sub b.ux b.ly)) }
+  { lx = (Integers.max b.lx (Integers.add b.ly b.ld)); ux =
+    (Integers.min b.ux (Integers.add b.uy b.ud)); ly =
+    (Integers.max b.ly (Integers.sub b.lx b.ud)); uy =
+    (Integers.min b.uy (Integers.sub b.ux b.ld)); ld =
+    (Integers.max b.ld (Integers.sub b.lx b.uy)); ud =
+    (Integers.min b.ud (Integers.sub b.ux b.ly)) }
 
 (** val meet : bounds -> bounds -> bounds **)
 
 let meet a b =
-  { lx = (Z.max a.lx b.lx); ux = (Z.min a.ux b.ux); ly = (Z.max a.ly b.ly);
-    uy = (Z.min a.uy b.uy); ld = (Z.max a.ld b.ld); ud = (Z.min a.ud b.ud) }
+  { lx = (Integers.max a.lx b.lx); ux = (Integers.min a.ux b.ux); ly =
+    (Integers.max a.ly b.ly); uy = (Integers.min a.uy b.uy); ld =
+    (Integers.max a.ld b.ld); ud = (Integers.min a.ud b.ud) }
 
 (** val contradictory : bounds -> bool **)
 
 let contradictory b =
-  (||)
-    ((||) (Big_int_Z.lt_big_int b.ux b.lx) (Big_int_Z.lt_big_int b.uy b.ly))
-    (Big_int_Z.lt_big_int b.ud b.ld)
+  (||) ((||) (Integers.lt b.ux b.lx) (Integers.lt b.uy b.ly))
+    (Integers.lt b.ud b.ld)
 
 type kind =
 | KX
@@ -1536,22 +1596,22 @@ let tight d least c b =
   match d with
   | KX ->
     if least
-    then { lx = (Z.max c b.lx); ux = b.ux; ly = b.ly; uy = b.uy; ld = b.ld;
-           ud = b.ud }
-    else { lx = b.lx; ux = (Z.min c b.ux); ly = b.ly; uy = b.uy; ld = b.ld;
-           ud = b.ud }
+    then { lx = (Integers.max c b.lx); ux = b.ux; ly = b.ly; uy = b.uy; ld =
+           b.ld; ud = b.ud }
+    else { lx = b.lx; ux = (Integers.min c b.ux); ly = b.ly; uy = b.uy; ld =
+           b.ld; ud = b.ud }
   | KY ->
     if least
-    then { lx = b.lx; ux = b.ux; ly = (Z.max c b.ly); uy = b.uy; ld = b.ld;
-           ud = b.ud }
-    else { lx = b.lx; ux = b.ux; ly = b.ly; uy = (Z.min c b.uy); ld = b.ld;
-           ud = b.ud }
+    then { lx = b.lx; ux = b.ux; ly = (Integers.max c b.ly); uy = b.uy; ld =
+           b.ld; ud = b.ud }
+    else { lx = b.lx; ux = b.ux; ly = b.ly; uy = (Integers.min c b.uy); ld =
+           b.ld; ud = b.ud }
   | KD ->
     if least
-    then { lx = b.lx; ux = b.ux; ly = b.ly; uy = b.uy; ld = (Z.max c b.ld);
-           ud = b.ud }
+    then { lx = b.lx; ux = b.ux; ly = b.ly; uy = b.uy; ld =
+           (Integers.max c b.ld); ud = b.ud }
     else { lx = b.lx; ux = b.ux; ly = b.ly; uy = b.uy; ld = b.ld; ud =
-           (Z.min c b.ud) }
+           (Integers.min c b.ud) }
 
 (** val tighter : kind -> bool -> Big_int_Z.big_int -> bounds -> bounds **)
 
@@ -1613,14 +1673,14 @@ let steps up0 down0 =
     bounds -> Big_int_Z.big_int **)
 
 let low_difference m c t s b =
-  if (&&) (Big_int_Z.eq_big_int t Big_int_Z.zero_big_int)
-       (Big_int_Z.eq_big_int s Big_int_Z.zero_big_int)
+  if (&&) (Integers.eq t Big_int_Z.zero_big_int)
+       (Integers.eq s Big_int_Z.zero_big_int)
   then Big_int_Z.zero_big_int
-  else let l = Z.min b.lx b.ly in
-       let u = Z.max b.ux b.uy in
+  else let l = Integers.min b.lx b.ly in
+       let u = Integers.max b.ux b.uy in
        let (lo, hi) = slopes_on c l u in
        low_over m
-         (if Big_int_Z.le_big_int Big_int_Z.zero_big_int t
+         (if Integers.leq Big_int_Z.zero_big_int t
           then steps lo hi
           else steps hi lo) t s b.ld b.ud
 
@@ -1643,7 +1703,7 @@ type wish = Big_int_Z.big_int * Big_int_Z.big_int
 let low_second m k q g a l u =
   match k.other with
   | Some c ->
-    Z.div
+    Integers.div
       (low_mixed q (close c) (Z.opp g) (close k.function0) (Integers.mul m a)
         l u) m
   | None -> low_over m (close k.function0) (Integers.sub q g) a l u
@@ -1652,11 +1712,12 @@ let low_second m k q g a l u =
 
 let agrees k b =
   (&&)
-    ((&&) (Big_int_Z.eq_big_int b.ld Big_int_Z.zero_big_int)
-      (Big_int_Z.eq_big_int b.ud Big_int_Z.zero_big_int))
+    ((&&) (Integers.eq b.ld Big_int_Z.zero_big_int)
+      (Integers.eq b.ud Big_int_Z.zero_big_int))
     (match k.other with
      | Some c ->
-       one_function k.function0 c (Z.max b.lx b.ly) (Z.min b.ux b.uy)
+       one_function k.function0 c (Integers.max b.lx b.ly)
+         (Integers.min b.ux b.uy)
      | None -> true)
 
 (** val gathered :
@@ -1707,12 +1768,12 @@ let unasked t p q =
     ((&&)
       ((&&)
         ((&&)
-          ((&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
-            (Big_int_Z.eq_big_int q Big_int_Z.zero_big_int))
-          (Big_int_Z.eq_big_int t.link Big_int_Z.zero_big_int))
-        (Big_int_Z.eq_big_int t.slope_x Big_int_Z.zero_big_int))
-      (Big_int_Z.eq_big_int t.slope_y Big_int_Z.zero_big_int))
-    (Big_int_Z.eq_big_int t.slope_d Big_int_Z.zero_big_int)
+          ((&&) (Integers.eq p Big_int_Z.zero_big_int)
+            (Integers.eq q Big_int_Z.zero_big_int))
+          (Integers.eq t.link Big_int_Z.zero_big_int))
+        (Integers.eq t.slope_x Big_int_Z.zero_big_int))
+      (Integers.eq t.slope_y Big_int_Z.zero_big_int))
+    (Integers.eq t.slope_d Big_int_Z.zero_big_int)
 
 (** val idle :
     hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -1750,35 +1811,84 @@ let low_neuron u m k b t p q =
              (Integers.mul m t.slope_d) b))
          (over u (low_errors k u0 v t.link b))
 
+(** val add_biases :
+    Big_int_Z.big_int -> long -> Big_int_Z.big_int -> long ->
+    Big_int_Z.big_int -> long -> long **)
+
+let add_biases a b a' b' lost0 sum =
+  { upper =
+    (Integers.plus_times (Integers.plus_times sum.upper a b.upper) a'
+      b'.upper); lower =
+    (Integers.sub
+      (Integers.plus_times (Integers.plus_times sum.lower a b.lower) a'
+        b'.lower) lost0) }
+
+(** val silent :
+    neuron -> bounds -> hint -> wish -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let silent k b t e p q =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) (Integers.eq t.slope_x Big_int_Z.zero_big_int)
+            (Integers.eq t.slope_y Big_int_Z.zero_big_int))
+          (Integers.eq t.slope_d Big_int_Z.zero_big_int))
+        (Integers.eq (fst e) Big_int_Z.zero_big_int))
+      (Integers.eq (snd e) Big_int_Z.zero_big_int))
+    (match k.function0 with
+     | Bent f ->
+       (match k.other with
+        | Some _ ->
+          (&&) (Integers.eq p Big_int_Z.zero_big_int)
+            (Integers.eq q Big_int_Z.zero_big_int)
+        | None ->
+          (&&)
+            ((||) (Integers.eq p Big_int_Z.zero_big_int) (vanishes f b.ux))
+            ((||) (Integers.eq q Big_int_Z.zero_big_int) (vanishes f b.uy)))
+     | _ ->
+       (&&) (Integers.eq p Big_int_Z.zero_big_int)
+         (Integers.eq q Big_int_Z.zero_big_int))
+
 (** val relax :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron
     list -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list
     -> Big_int_Z.big_int list ->
-    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * runs)
+    ((Big_int_Z.big_int * long) * (Big_int_Z.big_int * runs)
     list) * (Big_int_Z.big_int * runs) list **)
 
 let rec relax u m n0 ks bs h o p q =
   match ks with
-  | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
+  | [] ->
+    (((Big_int_Z.zero_big_int, { upper = Big_int_Z.zero_big_int; lower =
+      Big_int_Z.zero_big_int }), []), [])
   | k :: ks' ->
     (match bs with
-     | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
+     | [] ->
+       (((Big_int_Z.zero_big_int, { upper = Big_int_Z.zero_big_int; lower =
+         Big_int_Z.zero_big_int }), []), [])
      | b :: bs' ->
        if idle h o p q
-       then (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
-       else let (p0, q') = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
-            let (p1, p') = p0 in
-            let (c, cb) = p1 in
+       then (((Big_int_Z.zero_big_int, { upper = Big_int_Z.zero_big_int;
+              lower = Big_int_Z.zero_big_int }), []), [])
+       else let rest = relax u m n0 ks' bs' (tl h) (tl o) (tl p) (tl q) in
             let t = hd no_hint h in
             let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
-            let a = Integers.add (Integers.add t.slope_x t.slope_d) (fst e) in
-            let a' = Integers.add (Integers.sub t.slope_y t.slope_d) (snd e)
-            in
-            ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
-            (Integers.sub
-              (Integers.plus_times (Integers.plus_times cb a k.bias1) a'
-                k.bias2) (lost n0 a a' k))), (with_row a k.row1 p')),
-            (with_row a' k.row2 q')))
+            if silent k b t e (head p) (head q)
+            then rest
+            else let (p0, q') = rest in
+                 let (p1, p') = p0 in
+                 let (c, cb) = p1 in
+                 let a =
+                   Integers.add (Integers.add t.slope_x t.slope_d) (fst e)
+                 in
+                 let a' =
+                   Integers.add (Integers.sub t.slope_y t.slope_d) (snd e)
+                 in
+                 ((((Integers.add c (low_neuron u m k b t (head p) (head q))),
+                 (add_biases a k.long1 a' k.long2 (lost n0 a a' k) cb)),
+                 (with_row a k.row1 p')), (with_row a' k.row2 q')))
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
@@ -1796,7 +1906,7 @@ let rec low_box b p =
     (match p with
      | [] -> Big_int_Z.zero_big_int
      | a :: p' ->
-       Integers.add (Z.min (Integers.mul a l) (Integers.mul a u))
+       Integers.add (Integers.min (Integers.mul a l) (Integers.mul a u))
          (low_box b' p'))
 
 (** val low_region :
@@ -1818,7 +1928,7 @@ let rec low_region b cs h p =
     curve -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let size_on c l u =
-  Z.max
+  Integers.max
     (Z.opp
       (Integers.add
         (low_line (close c) Big_int_Z.unit_big_int Big_int_Z.zero_big_int l u)
@@ -1838,15 +1948,16 @@ let rec reach_of ks bs =
     (match bs with
      | [] -> Big_int_Z.zero_big_int
      | b :: bs' ->
-       Z.max
-         (Z.max (size_on k.function0 b.lx b.ux)
+       Integers.max
+         (Integers.max (size_on k.function0 b.lx b.ux)
            (size_on (curve_of Second k) b.ly b.uy)) (reach_of ks' bs'))
 
 (** val reach_box : box -> Big_int_Z.big_int **)
 
 let rec reach_box = function
 | [] -> Big_int_Z.zero_big_int
-| p :: b' -> let (l, u) = p in Z.max (Z.max (Z.opp l) u) (reach_box b')
+| p :: b' ->
+  let (l, u) = p in Integers.max (Integers.max (Z.opp l) u) (reach_box b')
 
 (** val is_unknown : neuron -> bool **)
 
@@ -1875,19 +1986,19 @@ type wishes = wish list list
 
 let scale = function
 | [] -> Big_int_Z.unit_big_int
-| p :: _ -> let (m, _) = p in Z.max Big_int_Z.unit_big_int m
+| p :: _ -> let (m, _) = p in Integers.max Big_int_Z.unit_big_int m
 
 (** val parts : Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let parts m =
   let u =
-    Z.div m (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Integers.div m (Big_int_Z.mult_int_big_int 2
       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      Big_int_Z.unit_big_int))))))))
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))
   in
-  if Big_int_Z.eq_big_int
+  if Integers.eq
        (Integers.mul u (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
@@ -1939,13 +2050,13 @@ let rec pull n0 b k h o p q =
          let all = Integers.mul l.denominator below0 in
          ((Integers.add (Integers.mul (Integers.mul u c) all)
             (Integers.mul (scale h)
-              (Integers.add (Integers.mul cb below0) low0))), all)
+              (Integers.add (Integers.mul (whole cb) below0) low0))), all)
 
 (** val floor_div :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let floor_div =
-  Z.div
+  Integers.div
 
 (** val interval :
     net -> region -> known -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1959,17 +2070,17 @@ let interval n0 b k m d k0 =
   let o = map Z.opp in
   let e = Integers.add (Integers.mul (off First k0) m) (slack First k0) in
   let e' = Integers.add (Integers.mul (off Second k0) m) (slack Second k0) in
-  { lx = (low0 (row First k0) [] (Integers.sub k0.bias1 e)); ux =
-  (Z.opp (low0 (o (row First k0)) [] (Integers.sub (Z.opp k0.bias1) e)));
-  ly = (low0 [] (row Second k0) (Integers.sub k0.bias2 e')); uy =
-  (Z.opp (low0 [] (o (row Second k0)) (Integers.sub (Z.opp k0.bias2) e')));
+  { lx = (low0 (row First k0) [] (Integers.sub (bias1 k0) e)); ux =
+  (Z.opp (low0 (o (row First k0)) [] (Integers.sub (Z.opp (bias1 k0)) e)));
+  ly = (low0 [] (row Second k0) (Integers.sub (bias2 k0) e')); uy =
+  (Z.opp (low0 [] (o (row Second k0)) (Integers.sub (Z.opp (bias2 k0)) e')));
   ld =
   (low0 (row First k0) (o (row Second k0))
-    (Integers.sub (Integers.sub k0.bias1 k0.bias2) (Integers.add e e')));
+    (Integers.sub (Integers.sub (bias1 k0) (bias2 k0)) (Integers.add e e')));
   ud =
   (Z.opp
     (low0 (o (row First k0)) (row Second k0)
-      (Integers.sub (Integers.sub k0.bias2 k0.bias1) (Integers.add e e')))) }
+      (Integers.sub (Integers.sub (bias2 k0) (bias1 k0)) (Integers.add e e')))) }
 
 (** val start : net -> region -> known **)
 
@@ -2038,7 +2149,7 @@ let signed least z0 =
 let pulled n0 b k t i d least e h =
   let d0 = Integers.mul (below n0 t) (Integers.mul (unit_of n0 t h) (Z.abs e))
   in
-  if Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0
+  if Integers.lt Big_int_Z.zero_big_int d0
   then let l =
          fst
            (pull n0 b k h
@@ -2063,8 +2174,8 @@ let cut_side i least c b =
   { sides =
     (update i (fun b0 ->
       if least
-      then ((Z.max (fst b0) c), (snd b0))
-      else ((fst b0), (Z.min (snd b0) c))) b.sides); constraints =
+      then ((Integers.max (fst b0) c), (snd b0))
+      else ((fst b0), (Integers.min (snd b0) c))) b.sides); constraints =
     b.constraints }
 
 (** val bound_input :
@@ -2089,11 +2200,11 @@ let excluded_limit k q =
   | Some b ->
     if q.at_least
     then let h = highest q.kind_of b in
-         (||) (Big_int_Z.lt_big_int h q.value_of)
-           ((&&) q.strict (Big_int_Z.le_big_int h q.value_of))
+         (||) (Integers.lt h q.value_of)
+           ((&&) q.strict (Integers.leq h q.value_of))
     else let l = lowest q.kind_of b in
-         (||) (Big_int_Z.lt_big_int q.value_of l)
-           ((&&) q.strict (Big_int_Z.le_big_int q.value_of l))
+         (||) (Integers.lt q.value_of l)
+           ((&&) q.strict (Integers.leq q.value_of l))
   | None -> false
 
 (** val excluded : known -> obligation -> bool **)
@@ -2139,7 +2250,7 @@ let void k t i =
 
 let crossed b i =
   match nth_error b.sides i with
-  | Some b0 -> Big_int_Z.lt_big_int (snd b0) (fst b0)
+  | Some b0 -> Integers.lt (snd b0) (fst b0)
   | None -> false
 
 (** val step : net -> record -> node list -> node list option **)
@@ -2177,8 +2288,7 @@ let step n0 r = function
       | [] -> Some rest
       | o :: l -> Some ({ area = b; known_of = k; open0 = (o :: l) } :: rest))
    | RLeaf h ->
-     if Big_int_Z.lt_big_int Big_int_Z.zero_big_int
-          (fst (pull n0 b k h [] [] []))
+     if Integers.lt Big_int_Z.zero_big_int (fst (pull n0 b k h [] [] []))
      then Some rest
      else None
    | RVoid (t, i) -> if void k t i then Some rest else None
@@ -2208,16 +2318,16 @@ let numbered l =
 
 let above_half t i a closed =
   { layer_of = t; neuron_of = i; kind_of = KY; at_least = true; value_of =
-    (Z.div a (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)); strict =
-    ((||) closed (Z.odd a)) } :: []
+    (Integers.div a (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int));
+    strict = ((||) closed (Z.odd a)) } :: []
 
 (** val below_half : nat -> nat -> Big_int_Z.big_int -> bool -> obligation **)
 
 let below_half t i a closed =
   { layer_of = t; neuron_of = i; kind_of = KY; at_least = false; value_of =
     (Z.opp
-      (Z.div (Z.opp a) (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)));
-    strict = ((||) closed (Z.odd a)) } :: []
+      (Integers.div (Z.opp a) (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int))); strict = ((||) closed (Z.odd a)) } :: []
 
 (** val leaving : bool -> nat -> nat -> curve -> obligation list **)
 
@@ -2277,9 +2387,9 @@ let margin_of_share delta powers all e =
   let n0 = Nat.iter powers square num in
   let d = Nat.iter powers square den in
   (&&)
-    ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int a)
-      (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
-    (Big_int_Z.le_big_int
+    ((&&) (Integers.leq Big_int_Z.zero_big_int a)
+      (Integers.leq Big_int_Z.zero_big_int num))
+    (Integers.leq
       (Integers.mul (Integers.mul (Integers.sub (snd delta) (fst delta)) a) d)
       (Integers.mul (Integers.mul n0 (fst delta)) all))
 
@@ -2287,14 +2397,14 @@ let margin_of_share delta powers all e =
 
 let margins_of_group delta powers s =
   (&&)
-    ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (fst delta))
-      (Big_int_Z.lt_big_int (fst delta) (snd delta)))
+    ((&&) (Integers.lt Big_int_Z.zero_big_int (fst delta))
+      (Integers.lt (fst delta) (snd delta)))
     (forallb (margin_of_share delta powers (total_weight s)) s)
 
 (** val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
 
 let down g r =
-  Z.div (Integers.mul (fst r) g) (snd r)
+  Integers.div (Integers.mul (fst r) g) (snd r)
 
 (** val up : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
 
@@ -2424,7 +2534,7 @@ let obligations_of g n0 m = function
     (seq O (length (signed_rows outs)))
 | KeepsFirst margin -> ahead g m (down g margin) []
 | KeepsConfident (_, t, _, groups) ->
-  ahead g m (Z.max Big_int_Z.zero_big_int (down g t)) groups
+  ahead g m (Integers.max Big_int_Z.zero_big_int (down g t)) groups
 | Inequality (_, _, most, less) ->
   ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
     (down g most); strict = (negb less) } :: []) :: []
@@ -2442,8 +2552,8 @@ let zero =
 let claim_layer rows =
   { denominator = Big_int_Z.unit_big_int; neurons =
     (map (fun r -> { function0 = zero; other = None; row1 = (dense (fst r));
-      bias1 = Big_int_Z.zero_big_int; row2 = (dense (snd r)); bias2 =
-      Big_int_Z.zero_big_int; unknown = None }) rows) }
+      long1 = (long_of Big_int_Z.zero_big_int); row2 = (dense (snd r));
+      long2 = (long_of Big_int_Z.zero_big_int); unknown = None }) rows) }
 
 (** val sensible : claim -> bool **)
 

@@ -75,10 +75,6 @@ module Z :
 
   val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
 
-  val max : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val min : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
   val abs : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val of_nat : nat -> Big_int_Z.big_int
@@ -92,8 +88,6 @@ module Z :
   val div_eucl :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int
-
-  val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val even : Big_int_Z.big_int -> bool
 
@@ -359,6 +353,14 @@ val add_two :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
 
+val add_four :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val without_zeros : runs -> Big_int_Z.big_int list option
+
 val sum_rows : (Big_int_Z.big_int * runs) list -> Big_int_Z.big_int list
 
 type side =
@@ -368,9 +370,21 @@ type side =
 type spread = { off1 : Big_int_Z.big_int; slack1 : Big_int_Z.big_int;
                 off2 : Big_int_Z.big_int; slack2 : Big_int_Z.big_int }
 
+val radix : Big_int_Z.big_int
+
+type long = { upper : Big_int_Z.big_int; lower : Big_int_Z.big_int }
+
+val whole : long -> Big_int_Z.big_int
+
+val long_of : Big_int_Z.big_int -> long
+
 type neuron = { function0 : curve; other : curve option; row1 : runs;
-                bias1 : Big_int_Z.big_int; row2 : runs;
-                bias2 : Big_int_Z.big_int; unknown : spread option }
+                long1 : long; row2 : runs; long2 : long;
+                unknown : spread option }
+
+val bias1 : neuron -> Big_int_Z.big_int
+
+val bias2 : neuron -> Big_int_Z.big_int
 
 val curve_of : side -> neuron -> curve
 
@@ -470,11 +484,19 @@ val low_neuron :
   Big_int_Z.big_int -> Big_int_Z.big_int -> neuron -> bounds -> hint ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+val add_biases :
+  Big_int_Z.big_int -> long -> Big_int_Z.big_int -> long -> Big_int_Z.big_int
+  -> long -> long
+
+val silent :
+  neuron -> bounds -> hint -> wish -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> bool
+
 val relax :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> neuron list
   -> bounds list -> hint list -> wish list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list ->
-  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * runs)
+  ((Big_int_Z.big_int * long) * (Big_int_Z.big_int * runs)
   list) * (Big_int_Z.big_int * runs) list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list

@@ -70,8 +70,8 @@ let layer_of (given : Kernel.layer) reach =
   let twins = Array.map twin neurons in
   let rows1 = Array.map (fun (k : Kernel.neuron) -> row k.row1) neurons in
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
-  let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
-  let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
+  let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of (Kernel.bias1 k)) neurons in
+  let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of (Kernel.bias2 k)) neurons in
   let errors s =
     let of_neuron k = (float_of (Kernel.off s k) *. reach) +. float_of (Kernel.slack s k) in
     if List.exists Kernel.is_unknown given.neurons then Array.map of_neuron neurons else [||]
@@ -266,20 +266,23 @@ let height layer (k : known) i p q x y =
     +. (slope_at t (o + of_x) (p +. g) *. x) +. (slope_at t (o + of_y) (q -. g) *. y) +. (slope_at t (o + of_d) (-.g) *. (x -. y))
   end
 
-(* The same with intervals of functions in place of lines: what p f(x) + q h(y) is at least, and
-   how much goes through the link. *)
-let flat layer (k : known) i p q =
-  let o = table_of layer k i and t = k.table in
-  let through g =
-    rounding_at t (o + flat_x) (p +. g) +. rounding_at t (o + flat_y) (q -. g) +. rounding_at t (o + flat_d) (-.g)
-    +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) p g) +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) q (-.g))
-  in
-  let without = through 0.0 in
-  if p *. q >= 0.0 || not (alike layer.shapes.(i) layer.others.(i) k.ly.(i) k.uy.(i)) then (without, 0.0)
-  else
-    let g = shared p q in
-    let linked = through g in
-    if linked > without then (linked, g) else (without, 0.0)
+(* The same with intervals of functions in place of lines: what p f(x) + q h(y) is at least with so much through the link. *)
+let[@inline] flat_with layer (t : float array) o i p q g =
+  rounding_at t (o + flat_x) (p +. g) +. rounding_at t (o + flat_y) (q -. g) +. rounding_at t (o + flat_d) (-.g)
+  +. rounding_at t (o + rounded_x) (beside layer.shapes.(i) p g) +. rounding_at t (o + rounded_y) (beside layer.shapes.(i) q (-.g))
+
+(* How much there can be, and how much is best. *)
+let[@inline] flat_shared layer (k : known) i p q =
+  if p *. q >= 0.0 || not (alike layer.shapes.(i) layer.others.(i) k.ly.(i) k.uy.(i)) then 0.0 else shared p q
+
+let least_flat layer (k : known) i p q =
+  let o = table_of layer k i and g = flat_shared layer k i p q in
+  let without = flat_with layer k.table o i p q 0.0 in
+  if g = 0.0 then without else greater (flat_with layer k.table o i p q g) without
+
+let flat_link layer (k : known) i p q =
+  let o = table_of layer k i and g = flat_shared layer k i p q in
+  if g <> 0.0 && flat_with layer k.table o i p q g > flat_with layer k.table o i p q 0.0 then g else 0.0
 
 (* What the lines of a neuron give away in the middle of its intervals. *)
 let given_away f h (k : known) i p q { g; a; b; _ } =

@@ -166,7 +166,7 @@ let pair text =
     let row2 = row () in
     let known = List.for_all (fun size -> Z.sign size = 0) [ off1; slack1; off2; slack2 ] in
     let unknown = if known then None else Some { Kernel.off1; slack1; off2; slack2 } in
-    { Kernel.function0 = functions.(one); other = another; row1; bias1; row2; bias2; unknown }
+    { Kernel.function0 = functions.(one); other = another; row1; long1 = Kernel.long_of bias1; row2; long2 = Kernel.long_of bias2; unknown }
   in
   let layer () =
     expect source "layer";

@@ -61,11 +61,43 @@ let is_some p =
 (* A quantity that is to be added on the way: x of neuron i of layer t with the first factor, y with the second. *)
 type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
 
+(* Slopes for functions that are convex, in place of those of the usual lines below them: of neurons that have a place, for
+   either network, infinite where the usual one is taken. *)
+type tangents = { places : int array array; along_x : float array; along_y : float array }
+
+let slope_of (tangents : tangents option) along j i =
+  match tangents with
+  | None -> infinity
+  | Some some -> let place = some.places.(j).(i) in if place < 0 then infinity else (along some).(place)
+
+(* A line below p f that touches f, which is convex, at its kink: by how much it is higher at 0 than the usual one. *)
+let[@inline] constant_of_tangent f slope = value f f.at.(0) -. (slope *. f.at.(0))
+
+(* The lines of a layer with tangents in place of some usual ones; what that adds beside them. *)
+let touch tangents layer (k : known) j p q links x y =
+  let total = ref 0.0 and t = k.table in
+  for i = 0 to Array.length p - 1 do
+    if p.(i) <> 0.0 || q.(i) <> 0.0 then begin
+      let g = links.(i) and o = i * slots in
+      let pg = p.(i) +. g and qg = q.(i) -. g in
+      let a = slope_of tangents (fun some -> some.along_x) j i and b = slope_of tangents (fun some -> some.along_y) j i in
+      if pg > 0.0 && a < infinity then begin
+        x.(i) <- pg *. a;
+        total := !total +. (pg *. (constant_of_tangent layer.shapes.(i) a -. t.(o + of_x + 1)))
+      end;
+      if qg > 0.0 && b < infinity then begin
+        y.(i) <- qg *. b;
+        total := !total +. (qg *. (constant_of_tangent layer.others.(i) b -. t.(o + of_y + 1)))
+      end
+    end
+  done;
+  !total
+
 (* From coefficients p, q, which it may change, of what layer [at] reads (so of the functions of layer at + 1) to the
    inputs. Lines are the usual ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
    are those of real units, and [rounded] tells the integer that its factor became. [see] is shown the coefficients of the
    functions of each layer, and their unit. *)
-let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers knowns inputs at p q =
+let pull ?added ?(rounded = ref 0.0) ?choose ?tangents ?(see = fun _ _ _ _ -> ()) layers knowns inputs at p q =
   let count = Array.length layers in
   let p = ref p and q = ref q and hints = ref [] and losses = ref [] and unit = ref (1.0 /. layers.(at).denominator) in
   let beside = ref 0.0 in
@@ -85,7 +117,9 @@ let pull ?added ?(rounded = ref 0.0) ?choose ?(see = fun _ _ _ _ -> ()) layers k
     let links = fresh (of_x && of_y) and x = fresh of_x and y = fresh of_y and d = fresh (of_x && of_y) in
     let constants =
       match choose with
-      | None -> usual_lines layer known p_here q_here links x y d
+      | None ->
+          let usual = usual_lines layer known p_here q_here links x y d in
+          if tangents = None then usual else usual +. touch tangents layer known j p_here q_here links x y
       | Some choose ->
           let u = unit_here and total = ref 0.0 in
           for i = 0 to m - 1 do
@@ -171,13 +205,13 @@ let stopped layers knowns inputs at p q =
   let total = ref 0.0 and largest = ref 0.0 in
   for i = 0 to Array.length p - 1 do
     if p.(i) <> 0.0 || q.(i) <> 0.0 then begin
-      total := !total +. fst (flat layer k i p.(i) q.(i));
+      total := !total +. least_flat layer k i p.(i) q.(i);
       largest := greater !largest (greater (Float.abs p.(i)) (Float.abs q.(i)))
     end
   done;
   let scale = power_of_two_above (!largest /. 0x1p24) and p = Array.copy p and q = Array.copy q in
   let hint i =
-    { Kernel.link = integer (snd (flat layer k i p.(i) q.(i))); slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero }
+    { Kernel.link = integer (flat_link layer k i p.(i) q.(i)); slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero }
   in
   let none = Array.make inputs 0.0 and rest = List.init (Array.length layers - at - 2) (fun _ -> (Z.one, [])) in
   { hints = lazy ((integer scale, List.init (Array.length p) hint) :: rest); at_inputs = (none, none); at_base = none;

@@ -49,7 +49,7 @@ let halves state known place =
     | Input (i, c) ->
         let l, u = sides.(i) and c = Z.to_float c in
         sides.(i) <- (if upper then (c, u) else (l, c));
-        Tightening.imagine state sides known
+        ignore (Tightening.imagine state sides known : Tightening.promises)
     | Neuron (t, i, kind, c) ->
         let k = known.(t) in
         Relaxing.changed k i;

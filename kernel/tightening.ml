@@ -29,7 +29,7 @@ let interval (k : Relaxing.known) i = function
 
 (* A quantity of a neuron, pulled in floats to the inputs, or behind the next layer where that gives more: the factor that
    it has, what is found, and the bound that it promises. [see] is told first whether it ends there. *)
-let pulled ?see state sides knowns t i kind least =
+let pulled ?see ?tangents state sides knowns t i kind least =
   let layer = state.layers.(t) in
   let sign = if least then 1.0 else -1.0 in
   let x, y = match kind with Kernel.KX -> (1.0, 0.0) | KY -> (0.0, 1.0) | KD -> (1.0, -1.0) in
@@ -44,12 +44,34 @@ let pulled ?see state sides knowns t i kind least =
   let behind = if t + 1 < Array.length state.layers then Some (Relaxing.stopped state.layers knowns state.inputs t p q) else None in
   let seen = ref [] in
   let look = Option.map (fun _ j p q unit -> seen := (j, p, q, unit) :: !seen) see in
-  let found = Relaxing.pull ?see:look state.layers knowns state.inputs t p q in
+  let found = Relaxing.pull ?see:look ?tangents state.layers knowns state.inputs t p q in
   let ends, found =
     match behind with Some short when short.beside > estimated state sides found -> (true, short) | _ -> (false, found)
   in
   Option.iter (fun see -> List.iter (fun (j, p, q, unit) -> if not ends || j = t + 1 then see ends j p q unit) (List.rev !seen)) see;
   (factor, found, promised found)
+
+(* The bounds that floats promise of quantities, of layers in the order of [walk], from what is known when it comes to them;
+   and the pull that shows the bound which was promised last. *)
+type promises = {
+  of_quantity : int -> int -> Kernel.kind -> bool -> float;
+  pull_of : ?see:(bool -> int -> float array -> float array -> float -> unit) -> int -> int -> Kernel.kind -> bool -> float * Relaxing.pulled * float;
+}
+
+let promises state sides knowns =
+  if Forms.suit state.layers state.inputs then begin
+    let forms = Forms.start state.layers knowns sides in
+    { of_quantity = Forms.promised forms (least_of_inputs state sides);
+      pull_of = (fun ?see t i kind least -> pulled ?see ?tangents:(Forms.tangents forms) state sides knowns t i kind least) }
+  end
+  else
+    { of_quantity = (fun t i kind least -> let _, _, promised = pulled state sides knowns t i kind least in promised);
+      pull_of = (fun ?see t i kind least -> pulled ?see state sides knowns t i kind least) }
+
+(* The pull of a quantity, of which nothing was promised yet. *)
+let best_pull ?see promises t i kind least =
+  ignore (promises.of_quantity t i kind least);
+  promises.pull_of ?see t i kind least
 
 (* Tell the kernel of it, and note what is known then. *)
 let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
@@ -63,7 +85,7 @@ let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
 
 (* Whatever it gains. *)
 let bound state knowns t i kind least =
-  let one = pulled state (box state) knowns t i kind least in
+  let one = best_pull (promises state (box state) knowns) t i kind least in
   keep state knowns t i kind least one;
   let _, found, _ = one in
   found
@@ -131,12 +153,14 @@ let tighten ?(stays_open = false) state =
     known.(last) <- Relaxing.known_of (List.nth (top state).known_of last);
     for t = last downto 1 do void t done
   end;
+  let sides = box state in
+  let promises = promises state sides known in
   walk state known (last - 1) (fun t i kind least ->
       if not (closed state before) then begin
-        let (_, _, promised) as one = pulled state (box state) known t i kind least in
+        let promised = promises.of_quantity t i kind least in
         let least_gain = if not stays_open then least_gain else if kind = Kernel.KD then gain_of_short else large_gain in
         if is_worth ~least_gain state known t i kind least promised && not (stays_open && not (is_short known.(t) i kind promised)) then begin
-          keep state known t i kind least one;
+          keep state known t i kind least (promises.pull_of t i kind least);
           if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
         end
       end);
@@ -164,11 +188,13 @@ let contradiction (k : Relaxing.known) i =
 
 exception Crossed
 
-(* The same in floats alone, from bounds that are changed. Whoever [watches] goes no further than to a contradiction. *)
+(* The same in floats alone, from bounds that are changed; what is promised of the rows is left to ask. Whoever [watches] goes no further than to a contradiction. *)
 let imagine ?(watches = false) state sides (knowns : Relaxing.known array) =
+  let promises = promises state sides knowns in
   walk ~whole:(few_free state) state knowns (Array.length state.layers - 1) (fun t i kind least ->
-      let _, _, promised = pulled state sides knowns t i kind least in
+      let promised = promises.of_quantity t i kind least in
       if is_tighter knowns.(t) i kind least promised then begin
         put knowns.(t) i kind least promised;
         if watches && contradiction knowns.(t) i > 0.0 then raise Crossed
-      end)
+      end);
+  promises

@@ -101,7 +101,7 @@ class Terms:
         bias1, row1, bias2, row2 = self.bias(), self.row(), self.bias(), self.row()
         sizes = [word for bias in (bias1, bias2) for word in bias[1:] or ["0", "0"]]
         unknown = "None" if sizes == ["0"] * 4 else f"(Some (Spread {' '.join(f'{int(size)}%N' for size in sizes)}))"
-        values = (f"({int(bias[0])})%Z" for bias in (bias1, bias2))
+        values = (f"(long_of ({int(bias[0])}))" for bias in (bias1, bias2))
         return f"Neuron {functions[int(which)]} {other} {row1} {next(values)} {row2} {next(values)} {unknown}"
 
     def layer(self) -> str:

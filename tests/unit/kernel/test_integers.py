@@ -29,7 +29,14 @@ let check name found wanted numbers =
 let pair a b =
   check "add" (Integers.add a b) (Z.add a b) [ a; b ];
   check "sub" (Integers.sub a b) (Z.sub a b) [ a; b ];
-  check "mul" (Integers.mul a b) (Z.mul a b) [ a; b ]
+  check "mul" (Integers.mul a b) (Z.mul a b) [ a; b ];
+  check "min" (Integers.min a b) (Z.min a b) [ a; b ];
+  check "max" (Integers.max a b) (Z.max a b) [ a; b ];
+  check "div" (Integers.div a b) (if Z.sign b = 0 then Z.zero else Z.fdiv a b) [ a; b ];
+  let truth v = if v then Z.one else Z.zero and order = Z.compare a b in
+  check "eq" (truth (Integers.eq a b)) (truth (order = 0)) [ a; b ];
+  check "leq" (truth (Integers.leq a b)) (truth (order <= 0)) [ a; b ];
+  check "lt" (truth (Integers.lt a b)) (truth (order < 0)) [ a; b ]
 let triple b m a = check "plus_times" (Integers.plus_times b m a) (Z.add b (Z.mul m a)) [ b; m; a ]
 let () =
   List.iter (fun a -> List.iter (fun b -> pair a b; List.iter (triple a b) edges) edges) edges;
@@ -71,7 +78,11 @@ def test_short_ways_are_those_of_zarith(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("within 21 (short m)", "within 24 (short m)"),
+        ("within 21 m", "within 24 m"),
+        ("within 36 a", "within 38 a"),
+        ("if q * short b > short a then q - 1 else q", "q"),
+        ("short b > 0", "short b <> 0"),
+        ("short a <= short b else", "short a < short b else"),
         ("within 30 (short a) && within 30 (short b)", "within 32 (short a) && within 32 (short b)"),
         ("((a asr bits) + 1) land (-2) = 0", "((a asr bits) + 1) land (-4) = 0"),
         ("(short b lxor s) land (p lxor s) >= 0", "true"),
