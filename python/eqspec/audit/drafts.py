@@ -8,6 +8,7 @@ itself, every leaf and every round is bounded.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import lru_cache
 from hashlib import blake2b
@@ -57,15 +58,22 @@ class Draft(Proof):
         """Keep no enclosure, as another proof is about to be audited."""
         self._last = None
 
+    def thinned(self, node: Node) -> Node:
+        """As of a proof, or as it was found before."""
+        return self._found(_digest(node), lambda: super(Draft, self).thinned(node))
+
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """As of a proof, or as it was found before."""
-        key = _digest(node, wanted, rows, multipliers, self.region.rows, self.region.bounds)
-        if (found := self._known.get(key)) is not None:
-            self.rounds += 1
-            return found
-        found = super().round(node, wanted, rows, multipliers)
-        if (len(self._known) + 1) * found.low.nbytes <= limits.KNOWN:
-            self._known[key] = found
+        key, before = _digest(node, wanted, rows, multipliers, self.region.rows, self.region.bounds), self.rounds
+        found = self._found(key, lambda: super(Draft, self).round(node, wanted, rows, multipliers))
+        self.rounds = before + 1
+        return found
+
+    def _found(self, key: bytes, find: Callable[[], Node]) -> Node:
+        if (found := self._known.get(key)) is None:
+            found = find()
+            if (len(self._known) + 1) * found.low.nbytes <= limits.KNOWN:
+                self._known[key] = found
         return found
 
     def _wait(self, node: Node, shown: bool = False) -> None:

@@ -4,6 +4,7 @@ numpy's format. A record of the tree is
 `0 1`           leaf that `grids` may show in exact rationals: of very small networks, where bounds in floats do not;
 `1 q place`     two nodes follow, where quantity q is below and above the place: together they cover what was cut;
 `2`             a round: bounds of quantities under the assumption, from facts and multipliers; the node goes on;
+`2 1`           the same, where bounds from the enclosure of a leaf are taken first: its differences may be thinner;
 `3 o`           a node follows on which only the open obligation o is left and assumed to fail; then the node goes on
                 without it. What is found out under an assumption stays below that node.
 Multipliers are hints: with any others the bounds are valid, and may prove nothing. Boxes and bounds are never stored.
@@ -59,8 +60,7 @@ class Proof:
         self.pair = Pair.of(first, second, (rows[0], rows[1]), balances)
         self.region = Region(task, self.pair.inputs)
         self.asked = task, self.files, self.region
-        few = np.count_nonzero(self.region.lower < self.region.upper) <= FEW
-        self.chains = chains(self.pair) if few else ((), ())
+        self.chains = chains(self.pair) if np.count_nonzero(self.region.lower < self.region.upper) <= FEW else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 2_000_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
         self.waiting: list[tuple[int, Node]] = []
@@ -107,6 +107,11 @@ class Proof:
         low, high = (np.stack(ends, 1) for ends in ([n.low for n in nodes], [n.high for n in nodes]))
         return Reached(self.pair, low, high, bounds_alone, self.chains)
 
+    def thinned(self, node: Node) -> Node:
+        """The node with the bounds of the enclosure that leaves have."""
+        reached = self.reach(node, bounds_alone=True)
+        return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
+
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
         if not node.assumed:
@@ -124,8 +129,7 @@ class Proof:
         low, high, good = reached.low[:, 0], -reached.high[:, 0], np.isfinite(bounds)
         for ends, chosen in ((low, good & (wanted > 0)), (high, good & (wanted < 0))):
             np.maximum.at(ends, np.abs(wanted[chosen]) - 1, bounds[chosen])
-        if (bounds[wanted == 0] > 0.0).any():
-            low[0] = np.inf
+        low[0] = np.inf if (bounds[wanted == 0] > 0.0).any() else low[0]
         return replace(node, low=low, high=-high)
 
     def check(self, file: Bounded, part: tuple[int, int] | None = None) -> tuple[int, int]:
@@ -134,8 +138,7 @@ class Proof:
         """
         tree, at, todo = array(file, 2, 3 * limits.RECORDS, 3), 0, [self.root()]
         most = max(2, limits.WAITING // (todo[0].low.nbytes + 400))  # and what Python needs for a node
-        sizes, leaves = below(tree, _CHILDREN) if part else (tree, tree)
-        first, last = part or (0, 0)
+        (first, last), (sizes, leaves) = part or (0, 0), below(tree, _CHILDREN) if part else (tree, tree)
         while todo:
             go_on(len(tree) - at, len(todo), most, self.until)
             if part and not (self.leaves < last and self.leaves + leaves[at] > first):
@@ -150,7 +153,7 @@ class Proof:
             elif kind == CUT:
                 todo += reversed(self.halves(node, int(which), float(place)))
             elif kind == ROUND:
-                todo.append(self.round(node, *(array(file, dimensions) for dimensions in _ROUND)))
+                todo.append(self.round(self.thinned(node) if which == 1 else node, *(array(file, d) for d in _ROUND)))
                 self.rounds -= self.leaves < first
             elif kind == ASSUME and int(which) in node.open:
                 todo += [replace(node, open=tuple(o for o in node.open if o != which)), self.under(node, int(which))]

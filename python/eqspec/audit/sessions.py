@@ -39,6 +39,9 @@ class Sessions:
         if "round" in asked:
             after = self._proof.round(node, *map(decoded, asked["round"]))
             return {"node": [encoded(after.low), encoded(after.high)]}
+        if "thinned" in asked:
+            after = self._proof.thinned(node)
+            return {"node": [encoded(after.low), encoded(after.high)]}
         reached = self._proof.reach(node)
         return {"node": [encoded(reached.low[:, 0]), encoded(reached.high[:, 0])]}
 

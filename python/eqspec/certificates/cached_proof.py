@@ -43,6 +43,7 @@ class CachedProof(Proof):
         super().__init__(task, folder, balances=balances)
         self._bent, self._session = bent, session
         self._last: tuple[Node, Reached] | None = None
+        self._thin: tuple[Node, Node] | None = None
         self._box: tuple[bytes, Reached] | None = None
 
     @property
@@ -62,8 +63,8 @@ class CachedProof(Proof):
         return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
 
     def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
-        """Their enclosures; of one node, the last one is kept."""
-        if len(nodes) != 1:
+        """Their enclosures; of one node, the last one is kept, if its forms are."""
+        if len(nodes) != 1 or bounds_alone:
             return super().reach(*nodes, bounds_alone=bounds_alone)
         if self._last is None or self._last[0] is not nodes[0]:
             self._last = nodes[0], self._one(nodes[0])
@@ -85,6 +86,14 @@ class CachedProof(Proof):
             low[last:], high[last:] = -np.inf, np.inf
             self._box = box, super().reach(Node(low, high, node.open))
         return assuming(self._box[1], node)
+
+    def thinned(self, node: Node) -> Node:
+        """The node with bounds of a leaf's enclosure, of the auditor's process if there is one; the last is kept."""
+        if self._thin is None or self._thin[0] is not node:
+            ends = self._session.thinned(node) if self._session is not None and node.assumed else None
+            found = super().thinned(node) if ends is None else replace(node, low=ends[0], high=ends[1])
+            self._thin = node, found
+        return self._thin[1]
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node that a round leads to, as the auditor's process finds it if there is one."""

@@ -4,6 +4,11 @@ The nodes are followed with the auditor's own steps, because facts and their mul
 comes out counts for nothing until the auditor has read it. What the search proved above a leaf is left to the leaf,
 where it mostly holds as well and costs the auditor nothing. Where it does not hold there, it is in `proved_above`, and
 is proved at the node where the search had proved it.
+
+Rounds begin with what the enclosure of facts gives, although the search has thinner differences: to enclose a node both
+ways takes the auditor half as long again. Where that loses a sign, slopes of the search fit no more, and each round is
+weaker than the one it stands for. So an assumption whose rounds leave something open is followed once more, with rounds
+that begin with the thinner bounds.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLaye
 from eqspec.certificates.halving import Tree, parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
 from eqspec.certificates.settling import Settling
+from eqspec.lazy_dataclass import dataclass
 from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]
@@ -44,7 +50,19 @@ SETTLED, SETTLED_AT_JUMPS = 1024, 128
 Both sides of a cut have the place itself, and so both levels of a quantiser that jumps there: more seldom helps.
 """
 NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0)))
-"""A round that bounds nothing, where none is needed."""
+"""A round that bounds nothing by itself: where none is needed, or only what its enclosure knows."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where something was assumed: the records, the bytes of rounds and the steps that there were, and how to assume it
+    again, with `thinner` rounds.
+    """
+
+    records: int
+    written: int
+    steps: int
+    again: Step
 
 
 class ProofConstruction:
@@ -72,6 +90,8 @@ class ProofConstruction:
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}
         self.parts: dict[int, Tree] = {}
+        self.thinner = False
+        self.start: Start | None = None
 
     def build(self) -> Array:
         """The tree (N, 3); IncompleteError if the record lacks something, or the time is over."""
@@ -141,6 +161,17 @@ class ProofConstruction:
         if label is not None:
             self.labels[len(self.tree) - 1] = label
 
+    def _began_again(self) -> bool:
+        """Go back to the last assumption, if rounds followed it that were not thinner; whether that was done."""
+        start = self.start
+        if start is None or start.written == self.rounds.tell():
+            return False
+        del self.tree[start.records :], self.todo[start.steps :]
+        self.rounds.truncate(start.written)
+        self.rounds.seek(start.written)
+        self._later(start.again)
+        return True
+
     def _later(self, *steps: Step) -> None:
         """These come next, in this order."""
         self.todo += reversed(steps)
@@ -170,8 +201,11 @@ class ProofConstruction:
         else:
             raise IncompleteError("the record of the proof lacks a part of the tree")
 
-    def _under(self, o: int, node: Node, then: Callable[[Node], None]) -> None:
+    def _under(self, o: int, node: Node, then: Callable[[Node], None], thinner: bool = False) -> None:
         """Assume that one obligation fails."""
+        again = partial(self._under, o, node, then, thinner=True)
+        self.thinner = thinner
+        self.start = None if thinner else Start(len(self.tree), self.rounds.tell(), len(self.todo), again)
         self.tree.append((ASSUME, o, 0))
         then(self.proof.under(node, o))
 
@@ -246,19 +280,26 @@ class ProofConstruction:
         self._settle(node)
 
     def _round(self, node: Node, one: Round) -> Node:
-        reached = self.proof.reach(node)
-        if reached.empty[0]:
+        start = self._begins(node)
+        if start.infeasible:
+            return start
+        reached = self.proof.reach(start)
+        if reached.empty[0] and self._excluded(node):
             return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
         return self._bound(node, on_facts(self.proof, reached, LastLayerFacts(self.proof, node.open[0]), one))
+
+    def _begins(self, node: Node) -> Node:
+        """What a round on this node begins with."""
+        return self.proof.thinned(node) if self.thinner else node
 
     def _bound(self, node: Node, found: Found) -> Node:
         found = *found[:2], shortened(found[2], BITS[0])
         self._write(found)
-        return self.proof.round(node, *found)
+        return self.proof.round(self._begins(node), *found)
 
     def _write(self, found: Found) -> None:
         """A round with these multipliers as they are."""
-        self.tree.append((ROUND, 0, 0))
+        self.tree.append((ROUND, int(self.thinner), 0))
         for array in found:
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
 
@@ -301,16 +342,26 @@ class ProofConstruction:
             self._write(found)
         self._leaf()
 
+    def _excluded(self, node: Node) -> bool:
+        """Whether the enclosure of a round contradicts an assumption. If that of a leaf does not, a round that bounds
+        nothing by itself has the leaf know of it.
+        """
+        if node.infeasible:
+            return True
+        if not self.proof.surely_excluded(self.proof.reach(self._begins(node)), node.open[0])[0]:
+            return False
+        if not self.proof.surely_excluded(self.proof.reach(node, bounds_alone=True), node.open[0])[0]:
+            self._write(NOTHING)
+        return True
+
     def _settle(self, node: Node, hints: Hints | None = None) -> None:
         """A node under an assumption, which the enclosure contradicts, or multipliers, or else those of its parts."""
-        if not node.infeasible:
-            reached, o = self.proof.reach(node), node.open[0]
-            if not self.proof.surely_excluded(reached, o)[0]:
-                found = self._multiplied(node, reached, o, hints) if hints else None
-                if found is None:
-                    self._take_apart(node)
-                    return
-                self._write(found)
+        if not self._excluded(node):
+            found = self._multiplied(node, self.proof.reach(node), node.open[0], hints) if hints else None
+            if found is None:
+                self._take_apart(node)
+                return
+            self._write(found)
         self._leaf()
 
     def _take_apart(self, node: Node) -> None:
@@ -318,16 +369,19 @@ class ProofConstruction:
         if (tree := parts(self.proof, [node], self.deadline)[0]) is not None:
             self.tree += tree
             return
+        if self._began_again():
+            return
         self.settled += 1
         for again in range(2):
-            program = Settling(self.proof, node, self.proof.reach(node), self.solver, self.deadline)
+            start = self._begins(node)
+            program = Settling(self.proof, start, self.proof.reach(start), self.solver, self.deadline)
             if (found := self._contradicting(node, program.contradiction())) is not None:
                 self._last(found, node)
                 return
             if again or (found := program.bounds()) is None:
                 break
             node = self._bound(node, found)
-            if node.infeasible or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
+            if self._excluded(node):
                 self._leaf()
                 return
         if self.exact.show(node):
@@ -344,7 +398,7 @@ class ProofConstruction:
             return None
         for bits in BITS:
             short = *found[:2], shortened(found[2], bits)
-            if self.proof.round(node, *short).infeasible:
+            if self.proof.round(self._begins(node), *short).infeasible:
                 return short
         return None
 

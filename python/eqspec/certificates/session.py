@@ -35,6 +35,10 @@ class Session:
         """Bounds (Q,) of all quantities on a node under an assumption, as its enclosure has them."""
         return self._asked(node)
 
+    def thinned(self, node: Node) -> tuple[Array, Array] | None:
+        """Bounds (Q,) of all quantities on it, as the enclosure of a leaf has them."""
+        return self._asked(node, thinned=True)
+
     def round(self, node: Node, *found: Array) -> tuple[Array, Array] | None:
         """Bounds (Q,) of the node that a round leads to; one that is too large to be sent finds no answer."""
         if sum(array.nbytes for array in found) > LARGEST:

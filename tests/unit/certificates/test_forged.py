@@ -41,7 +41,7 @@ def drawn(rng: np.random.Generator, proof: Proof, leaves: int) -> tuple[Array, l
         if kind == ROUND and assumed:
             wanted = rng.integers(-quantities, quantities + 1, 4).astype(np.int32)
             rounds.append([wanted, np.arange(5, dtype=np.int32), rng.exponential(1.0, (4, 5))])
-            tree.append((ROUND, 0, 0))
+            tree.append((ROUND, len(rounds) % 2, 0))
             todo.append((open_, assumed))
         elif kind == ASSUME and open_:
             o = int(rng.choice(open_))
