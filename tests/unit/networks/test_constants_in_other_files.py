@@ -101,13 +101,10 @@ def _looked_up(table: np.ndarray[Any, Any], folder: Path) -> Path:
     ]  # fmt: skip
     given = {"zero": np.array(0), "rows": np.array(len(table)), "table": table}
     stored = [numpy_helper.from_array(array, name) for name, array in given.items()]
-    ends = [
-        [helper.make_tensor_value_info(name, kind, [1, size])]
-        for name, kind, size in (("i", TensorProto.INT64, 1), ("y", TensorProto.FLOAT, table.shape[1]))
-    ]
-    proto = helper.make_model(
-        helper.make_graph(nodes, "g", *ends, stored), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
-    )
+    integers = helper.make_tensor_value_info("i", TensorProto.INT64, [1, 1])
+    rows = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, table.shape[1]])
+    graph = helper.make_graph(nodes, "g", [integers], [rows], stored)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return _saved(proto, folder)[1]
 
 
