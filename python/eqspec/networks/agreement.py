@@ -185,9 +185,9 @@ class Comparison:
                 for answer in self._answers(session, some):
                     answered.append(some)
                     answers.append(answer)
-            except CannotRunError:
-                self._session, whole = None, False
-                break
+            except CannotRunError:  # at these points alone, as where they are no places of a table
+                whole = False
+                continue
             if perf_counter() - began > SECONDS:
                 break
         if not answers:

@@ -17,6 +17,8 @@ Shapes: points (2, I), answers (2 O,).
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from eqspec.errors import OpenSizesError
@@ -28,9 +30,11 @@ from eqspec.networks.session import CannotRunError, Session
 _SCALES = (1.0, 1.0, 1.0, 4.0)
 """Of the numbers of each pair."""
 _CLOSE, _COARSELY = 1e-3, 0.05
-"""Of the largest answer: far more than what float32 rounds, and less than what entries that meet do to each other. Two
-entries may be summed up in another order than one, which is more in 16 bits, and behind quantisers a level here and
-there."""
+"""Of the largest answer: less than what entries that meet do to each other. Behind quantisers there may be a level here
+and there."""
+_ROUNDED = 16.0
+"""Two entries may be summed up in another order than one: so many times what the file rounds at each alone, as far as
+that is seen by evaluating the network, is no difference."""
 _JUMPING = {"floor", "pieces", "quantiser", "sign", "thresholded"}
 _TOGETHER = b"DynamicQuantize"
 
@@ -53,14 +57,21 @@ def check(network: Network, session: Session, content: bytes, *, short: bool = F
     coarse, random = jumps or short, np.random.default_rng(1)
     off = list[float]()
     for scale in _SCALES:
-        pair = session.rounded(scale * random.normal(size=(2, network.input_size)))
+        given = scale * random.normal(size=(2, network.input_size))
+        # Of integers below 0 some may be the same place in a table as others.
+        pair = _runnable(session, np.abs(given) if session.takes_integers else given, random)
+        if pair is None:
+            continue
         try:
-            off.append(_difference(session, pair))
+            found = _difference(network, session, pair)
         except CannotRunError:
             return
+        if found is None:
+            continue
+        off.append(found)
         if coarse and off[-1] <= _COARSELY:
             return
-    if not coarse and max(off) <= _COARSELY and min(off) <= _CLOSE:
+    if not off or (not coarse and max(off) <= _COARSELY and min(off) <= _CLOSE):
         return
     name, size = open_axes[0]
     message = f"entries along the open axis {size!r} of input {name!r} meet, so it is not that of the samples"
@@ -68,16 +79,35 @@ def check(network: Network, session: Session, content: bytes, *, short: bool = F
     raise OpenSizesError(network.source, message, fix=open_sizes.how(shapes, batch=False))
 
 
-def _difference(session: Session, pair: Array) -> float:
-    """How far two entries are answered from each alone, as a share of the largest answer; 0 where one is not finite."""
+def _runnable(session: Session, pair: Array, random: np.random.Generator) -> Array | None:
+    """Two points that are no more the same once the types of the inputs hold them, and are answered each by itself.
+
+    Where integers are places in a table, few are: then it is 0 and 1 in each entry, either way round.
+    """
+    first = random.integers(0, 2, pair.shape[1]).astype(np.float64)
+    for given in (pair, np.stack([first, 1.0 - first])):
+        points = session.rounded(given)
+        if (points[0] == points[1]).all():
+            continue
+        with suppress(CannotRunError):
+            for point in points:
+                session.answers(point)
+            return points
+    return None
+
+
+def _difference(network: Network, session: Session, pair: Array) -> float | None:
+    """How far two entries are answered from each alone, as a share of the largest answer; None if one is not finite."""
     first, second = session.side_by_side(pair), session.side_by_side(pair[::-1])
     # What has no open axis is the same for both: it is that of the first.
-    alone = np.concatenate([session.answers(point) for point in session.sharing(pair)])
-    other = np.concatenate([session.answers(point) for point in session.sharing(pair[::-1])])
-    found, wanted = np.concatenate([first, second]), np.concatenate([alone, other])
+    points = np.concatenate([session.sharing(pair), session.sharing(pair[::-1])])
+    found, wanted = np.concatenate([first, second]), np.concatenate([session.answers(point) for point in points])
     if found.size != wanted.size:
         return np.inf
     if not (np.isfinite(found).all() and np.isfinite(wanted).all()):
-        return 0.0
+        return None
     apart = np.abs(np.sort(found) - np.sort(wanted)).max(initial=0.0)
-    return float(apart / (1.0 + np.abs(wanted).max(initial=0.0)))
+    with np.errstate(all="ignore"):
+        here = network.evaluate(points).ravel()
+    rounded = np.nan_to_num(np.abs(here - wanted)).max(initial=0.0) if here.size == wanted.size else 0.0
+    return 0.0 if apart <= _ROUNDED * rounded else float(apart / np.abs(wanted).max(initial=1e-300))

@@ -114,6 +114,18 @@ class ExternalData:
             message = f"external data file {location!r} cannot be read: {error}"
             raise UnreadableError(message, "check the path and its permissions") from error
 
+    def inside(self, tensor: TensorProto) -> TensorProto:
+        """A tensor with its numbers in it: a copy of one that is stored outside the model."""
+        if tensor.data_location != TensorProto.EXTERNAL:
+            return tensor
+        raw = self.read(tensor)
+        copy = TensorProto()
+        copy.CopyFrom(tensor)
+        del copy.external_data[:]
+        copy.ClearField("data_location")
+        copy.raw_data = raw
+        return copy
+
     def update(self, digest: hashlib._Hash) -> None:
         """Add what was read to a digest, in the order of the names."""
         for location in sorted(self._files):

@@ -144,6 +144,11 @@ class Session:
             raise CannotRunError(f"{self._name} takes {fed[0]} points at once")
         return fed
 
+    @property
+    def takes_integers(self) -> bool:
+        """Whether one of its inputs holds integers."""
+        return any(fed.kind.kind in "iu" for fed in self._fed)
+
     def rounded(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (N, I) as the types of the inputs hold them."""
         made = points.copy()

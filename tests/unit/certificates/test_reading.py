@@ -91,9 +91,17 @@ def test_nnet(tmp_path: Path) -> None:
     path = tmp_path / "n.nnet"
     path.write_text(NNET)
     assert agrees(path, [Fraction(1, 3), Fraction(-5, 7)])
-    path.write_text(NNET + "1.0,\n")
-    with pytest.raises((Refused, ValueError)):
-        layers(file(path, 2, 1))
+    for damaged in (
+        NNET + "1.0,\n",
+        NNET.replace("0.25,", "0_25,"),  # which Python takes for 25, and other readers for 0
+        NNET.replace("0.25,\n-.5,", "0.25,-.5,"),  # two lines in one
+        NNET.replace("0.1,2,\n", "0.1,\n2,\n"),
+        NNET.replace("2,3,1,", "2,-3,1,"),
+    ):
+        assert damaged != NNET
+        path.write_text(damaged)
+        with pytest.raises((Refused, ValueError)):
+            layers(file(path, 2, 1))
 
 
 def test_a_pair_is_kept_as_long_as_nothing_about_it_changes(tmp_path: Path) -> None:

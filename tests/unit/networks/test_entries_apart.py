@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto
 
 from eqspec.errors import OpenSizesError
 from eqspec.networks import as_network, read_network
@@ -59,6 +60,50 @@ def test_the_steps_of_a_sequence_are_not_read_as_one_step(kind: str, tmp_path: P
     x = np.random.default_rng(1).normal(size=(4, 3)).astype(np.float32)
     found_there = run_onnxruntime(proto, x).ravel()
     np.testing.assert_allclose(network.evaluate(x.reshape(1, -1).astype(float))[0], found_there, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [2, 10])
+@pytest.mark.parametrize("steps", [("steps", 1), (1, "steps")])
+def test_the_tokens_of_a_sequence_are_not_read_as_one_token(steps: Any, rows: int, tmp_path: Path) -> None:
+    """Most integers are no places of the table, at which onnxruntime fails: nothing else was asked of it then."""
+    nodes = [
+        node("Gather", ["table", "x"], "g"), node("Reshape", ["g", "rows"], "e"),
+        node("ReduceMean", ["e"], "m", axes=[0]), node("Sub", ["e", "m"], "y"),
+    ]  # fmt: skip
+    table = np.random.default_rng(0).normal(size=(rows, 3)).astype(np.float32)
+    constants = {"table": table, "rows": np.array([-1, 3])}
+    alone = [*nodes[:2], node("Relu", ["e"], "y")]
+    for made in (nodes, alone):
+        proto = model(made, constants, steps, kind=TensorProto.INT64, output_shape=STEPS)
+        proto.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
+        path = save(tmp_path, proto)
+        if made is alone:
+            assert read_network(path).input_size == 1
+        else:
+            assert isinstance(refused(path), OpenSizesError)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_sequences_with_small_or_large_answers(size: float, tmp_path: Path) -> None:
+    nodes = [
+        node("ReduceMean", ["x"], "m", axes=[0]), node("Sub", ["x", "m"], "d"), node("Mul", ["d", "size"], "y")
+    ]  # fmt: skip
+    constants = {"size": np.array(size, np.float32)}
+    path = save(tmp_path, model(nodes, constants, STEPS, output_shape=STEPS))
+    assert isinstance(refused(path), OpenSizesError)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_samples_whose_answers_are_what_rounding_leaves(size: float, tmp_path: Path) -> None:
+    """A sum of 512 products that cancel, which runtimes may take in another order for two rows."""
+    half = np.random.default_rng(0).normal(size=(3, 256)).astype(np.float32)
+    constants = {
+        "up": np.concatenate([half, half], axis=1),
+        "down": np.concatenate([np.ones((256, 2)), -np.ones((256, 2))]).astype(np.float32) * np.float32(size),
+    }
+    nodes = [node("MatMul", ["x", "up"], "h"), node("MatMul", ["h", "down"], "y")]
+    path = save(tmp_path, model(nodes, constants, ("rows", 3), output_shape=("rows", 2)))
+    assert read_network(path).input_size == 3
 
 
 @pytest.mark.parametrize(

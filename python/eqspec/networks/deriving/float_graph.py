@@ -29,7 +29,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.frameworks.chain import Chain
 from eqspec.networks.masked import Masked
 from eqspec.networks.network import Network, exact_layers
-from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
+from eqspec.networks.onnx_tensor import UnreadableError, decode
 from eqspec.networks.operators import folding
 from eqspec.networks.program import content
 from eqspec.networks.readers import network_file, onnx_model, onnx_reader
@@ -187,11 +187,10 @@ def _graph(network: Network) -> FloatGraph:
         _check_unchanged(network, stored)
     ready = onnx_model.ready(network.source, stored, network.chosen)
     graph = ready.model.graph
-    external = ExternalData(Path(network.source).parent)
     constants = Constants()
     for tensor in graph.initializer:
         try:
-            found = decode(tensor, external)
+            found = decode(tensor, ready.external)
         except UnreadableError as error:
             message = f"initialiser {tensor.name!r}: {error.message}"
             raise DerivationError(network.source, message, fix=error.fix) from error

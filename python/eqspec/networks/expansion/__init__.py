@@ -33,7 +33,7 @@ from eqspec.networks.expansion import (
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.expansion.in_place import InPlace
-from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.onnx_tensor import ExternalData, UnreadableError
 
 __all__ = ["EXPANDED", "GELU_DOMAIN", "IN_PLACE", "UnexpandedError", "expanded"]
 
@@ -105,6 +105,7 @@ def expanded(
     inputs: Sequence[str],
     output: str,
     opset: int,
+    external: ExternalData,
     *,
     as_computed: bool = False,
 ) -> Pieces:
@@ -112,7 +113,7 @@ def expanded(
 
     With `as_computed` what is another function in float32 stays as the file has it.
     """
-    pieces = Pieces(nodes, tensors, inputs, output, opset)
+    pieces = Pieces(nodes, tensors, inputs, output, opset, external)
     for given in nodes:
         with _fault_of(given):
             node = blocks.passed(pieces, given) if pieces.blocked and given.domain != blocks.DOMAIN else given

@@ -108,7 +108,7 @@ def entry_by_entry(made: InPlace) -> None:
 
 def _weights(stored: TensorProto, group: int) -> tuple[NDArray[np.float32], bool]:
     """The weights (o, i, places) of a Conv in their order, and whether it takes a plain value."""
-    if stored.external_data or stored.data_type != TensorProto.FLOAT:
+    if stored.data_location == TensorProto.EXTERNAL or stored.data_type != TensorProto.FLOAT:
         raise UnreadableError("weights in blocks that are not stored in the file as float32", PLAIN_FIX)
     weights, size = numpy_helper.to_array(stored), block()
     outputs, inputs, *places = weights.shape

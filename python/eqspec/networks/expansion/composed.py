@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto
 
 from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, counts
 from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
@@ -69,7 +69,7 @@ def clip(pieces: Pieces, node: NodeProto) -> None:
     copy = NodeProto()
     copy.CopyFrom(node)
     for index, infinite in ((1, -np.inf), (2, np.inf)):
-        if index < len(node.input) and _is(pieces.stored(node.input[index]), infinite):
+        if index < len(node.input) and _is(pieces, pieces.stored(node.input[index]), infinite):
             copy.input[index] = ""
     kept = [a for a in node.attribute if (a.name, a.f) not in (("min", -np.inf), ("max", np.inf))]
     if len(kept) < len(node.attribute):
@@ -79,13 +79,11 @@ def clip(pieces: Pieces, node: NodeProto) -> None:
     pieces.nodes.append(copy)
 
 
-def _is(tensor: TensorProto | None, number: float) -> bool:
+def _is(pieces: Pieces, tensor: TensorProto | None, number: float) -> bool:
     """Whether a tensor is this one floating-point number."""
     if tensor is None or tensor.data_type not in FLOATS or any(size != 1 for size in tensor.dims):
         return False
-    if tensor.data_location == TensorProto.EXTERNAL:
-        return False
-    return bool((numpy_helper.to_array(tensor) == number).all())
+    return bool((pieces.array(tensor) == number).all())
 
 
 def _axes(given: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from fractions import Fraction
 from math import prod
 
 import numpy as np
-from onnx import NodeProto, TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.expansion.graph_pieces import Pieces, attributes, casts_to_reals, counts
@@ -138,7 +138,7 @@ class _Readers:
         ends = [named.get(end) for end in ("min", "max")]
         for at, given in enumerate(node.input[1:]):
             if (stored := self._pieces.stored(given) if given else None) is not None:
-                ends[at] = float(numpy_helper.to_array(stored).reshape(-1)[0])
+                ends[at] = float(self._pieces.array(stored).reshape(-1)[0])
         low, high = (None if end is None else Fraction(end) for end in ends)
         if low is None or high is None or not low < 0 < high:
             return

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
-from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
+from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
 
 _STANDARD = ("", "ai.onnx")
 AGAIN = "export the model again"
@@ -30,8 +30,10 @@ class Pieces:
         inputs: Sequence[str],
         output: str,
         opset: int,
+        external: ExternalData,
     ) -> None:
         self.tensors, self.inputs, self.output, self.opset = tensors, frozenset(inputs), output, opset
+        self._external = external
         self.nodes: list[NodeProto] = []
         self.added: list[TensorProto] = []
         self.notes: list[str] = []
@@ -54,6 +56,13 @@ class Pieces:
     def stored(self, name: str) -> TensorProto | None:
         """The tensor of this name that the file holds, by itself or in a Constant."""
         return self.tensors.get(name, self._constants.get(name))
+
+    def array(self, tensor: TensorProto) -> NDArray[Any]:
+        """The numbers of a tensor of the file, also of one that is stored outside of it.
+
+        `numpy_helper.to_array` alone looks for those in the working directory. Raises UnreadableError.
+        """
+        return np.asarray(numpy_helper.to_array(self._external.inside(tensor)))
 
     def constant(self, array: NDArray[Any], like: str) -> str:
         """A constant of the graph, exactly as it is."""

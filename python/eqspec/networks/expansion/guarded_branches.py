@@ -139,7 +139,7 @@ class _Guards:
     def _sign(self, name: str, depth: int) -> int:
         """1 where a value is positive throughout, 0 where it is not negative; else, or if it is not seen, -1."""
         if (stored := self._pieces.stored(name)) is not None:
-            return _sign_of(stored)
+            return _sign_of(self._pieces, stored)
         node = self._maker(name)
         if node is None or depth == 0 or name in self._ours:
             return -1
@@ -150,7 +150,7 @@ class _Guards:
             case "Abs" | "Relu" | "Softmax":
                 return 0
             case "Pow":
-                return 0 if _is_even(self._pieces.stored(node.input[1])) else signs[0]
+                return 0 if _is_even(self._pieces, self._pieces.stored(node.input[1])) else signs[0]
             case "Mul" if node.input[0] == node.input[1]:
                 return max(0, signs[0])
             case "Add" | "Sum":
@@ -175,7 +175,7 @@ class _Guards:
             stored = self._pieces.stored(other)
             least = 1 if _needs_more(node, self._pieces) else 0
             alike = stored is not None and stored.data_type == kind and set(stored.dims) <= {1}
-            if stored is not None and alike and _sign_of(stored) >= least:
+            if stored is not None and alike and _sign_of(self._pieces, stored) >= least:
                 return other
         one = numpy_helper.to_array(TensorProto(data_type=kind, dims=[], raw_data=_ONES[kind]))
         return self._pieces.constant(one, argument)
@@ -254,7 +254,7 @@ def _argument(node: NodeProto, pieces: Pieces) -> str | None:
         case "Div" if len(node.input) == 2 and pieces.stored(node.input[1]) is None:
             return str(node.input[1])
         case "Pow" if len(node.input) == 2:
-            powers = _numbers(pieces.stored(node.input[1]))
+            powers = _numbers(pieces, pieces.stored(node.input[1]))
             if powers is not None and ((powers < 0) | (powers != np.rint(powers))).any():
                 return str(node.input[0])
     return None
@@ -264,30 +264,30 @@ def _needs_more(node: NodeProto, pieces: Pieces) -> bool:
     """Whether 0 is no argument, where none below is."""
     if node.op_type != "Pow":
         return node.op_type != "Sqrt"
-    powers = _numbers(pieces.stored(node.input[1]))
+    powers = _numbers(pieces, pieces.stored(node.input[1]))
     return powers is None or bool((powers < 0).any())
 
 
-def _numbers(stored: TensorProto | None) -> NDArray[np.float64] | None:
-    """What is stored, as far as it is few floating-point numbers within the file or integers."""
-    if stored is None or stored.external_data or prod(stored.dims) > _MOST_LOOKED_AT:
+def _numbers(pieces: Pieces, stored: TensorProto | None) -> NDArray[np.float64] | None:
+    """What is stored, as far as it is few floating-point numbers or integers."""
+    if stored is None or prod(stored.dims) > _MOST_LOOKED_AT:
         return None
     if stored.data_type not in {**FLOATS, **WHOLES}:
         return None
-    return np.asarray(numpy_helper.to_array(stored), np.float64)
+    return np.asarray(pieces.array(stored), np.float64)
 
 
-def _sign_of(stored: TensorProto) -> int:
+def _sign_of(pieces: Pieces, stored: TensorProto) -> int:
     """1, 0 or -1: all numbers are positive, none is negative, or it is not known."""
-    numbers = _numbers(stored)
+    numbers = _numbers(pieces, stored)
     if numbers is None or not (numbers >= 0).all():
         return -1
     return int((numbers > 0).all())
 
 
-def _is_even(powers: TensorProto | None) -> bool:
+def _is_even(pieces: Pieces, powers: TensorProto | None) -> bool:
     """Whether all exponents are even and not negative."""
-    numbers = _numbers(powers)
+    numbers = _numbers(pieces, powers)
     return numbers is not None and bool(((numbers >= 0) & (numbers % 2 == 0)).all())
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, numpy_helper
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto
 
 OPERATORS = {"Add", "And", "Cast", "Equal", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Mul"}
 OPERATORS |= {"Not", "Or", "Sub", "Where"}
@@ -63,10 +65,10 @@ class Piece:
 
 
 def pieces_of(
-    nodes: Sequence[NodeProto], stored: Mapping[str, TensorProto], given: str, wanted: str
+    nodes: Sequence[NodeProto], stored: Mapping[str, NDArray[Any]], given: str, wanted: str
 ) -> Sequence[Piece]:
     """What becomes of `given` in `wanted`, from the least integers to the largest. Raises UnknownPiecesError."""
-    numbers = {name: _number(tensor) for name, tensor in stored.items()}
+    numbers = {name: _number(array) for name, array in stored.items()}
     starts: list[int] = []
     while len(starts) < _MOST_PIECES:
         ends = zip([-inf, *starts], [*(s - 1 for s in starts), inf], strict=True)
@@ -77,8 +79,7 @@ def pieces_of(
     raise UnknownPiecesError
 
 
-def _number(tensor: TensorProto) -> int:
-    found = numpy_helper.to_array(tensor)
+def _number(found: NDArray[Any]) -> int:
     if found.size != 1 or not np.isfinite(found := found.reshape(()).astype(float)) or found != round(float(found)):
         raise UnknownPiecesError
     if abs(found) > _LARGEST:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper
 
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import ExternalData, stored
@@ -81,9 +81,9 @@ def _source(pieces: Pieces, name: str, makers: dict[str, NodeProto]) -> TensorPr
     while (maker := makers.get(name)) is not None and maker.op_type in _SPREAD and maker.domain in _STANDARD:
         name = maker.input[0]
     tensor = pieces.stored(name)
-    if tensor is None or tensor.data_type not in _FLOATS or tensor.dims or tensor.external_data:
+    if tensor is None or tensor.data_type not in _FLOATS or tensor.dims:
         return None
-    return tensor if np.isnan(numpy_helper.to_array(tensor)).all() else None
+    return tensor if np.isnan(pieces.array(tensor)).all() else None
 
 
 def _only_the_other(
@@ -111,7 +111,7 @@ def _zeros(pieces: Pieces, node: NodeProto, name: str, makers: dict[str, NodePro
     if maker is None or maker.op_type == "Constant":
         tensor = pieces.stored(name)
         assert tensor is not None
-        return pieces.constant(np.zeros_like(numpy_helper.to_array(tensor)), name)
+        return pieces.constant(np.zeros_like(pieces.array(tensor)), name)
     copy = NodeProto()
     copy.CopyFrom(maker)
     copy.input[0], copy.output[0] = _zeros(pieces, node, maker.input[0], makers), pieces.name(name)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
+from onnx import AttributeProto, NodeProto, TensorProto
 
 from eqspec.networks.expansion.graph_pieces import Pieces, tensor_of
 
@@ -118,10 +118,9 @@ class _Graph:
         if len(node.input) == 1:
             return None if attribute is None else list(attribute.ints)
         stored = self._stored(node.input[1]) if len(node.input) == 2 and attribute is None else None
-        if stored is None or stored.data_type != TensorProto.INT64 or stored.external_data:
+        if stored is None or stored.data_type != TensorProto.INT64:
             return None
-        numbers = numpy_helper.to_array(stored)
-        return [int(a) for a in np.ravel(numbers)]
+        return [int(a) for a in np.ravel(self._pieces.array(stored))]
 
     def _stored(self, name: str) -> TensorProto | None:
         if name in self._pieces.tensors:

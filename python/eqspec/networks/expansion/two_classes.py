@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto
 
 from eqspec.networks.expansion.graph_pieces import Pieces, hands_on, tensor_of
 
@@ -75,9 +75,7 @@ def _complement(
     tensor = _stored(pieces, makers, node.input[0])
     if tensor is None or tensor.data_type not in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16):
         return None
-    if tensor.external_data:
-        return None
-    numbers = numpy_helper.to_array(tensor)
+    numbers = pieces.array(tensor)
     return numbers.dtype if numbers.size == 1 and numbers.reshape(-1)[0] == 1 else None
 
 

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper
 
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.expansion.integer_pieces import OPERATORS, Piece, UnknownPiecesError, pieces_of
@@ -47,7 +47,7 @@ def _looked_up(pieces: Pieces, makers: dict[str, NodeProto], node: NodeProto) ->
     kind = None if given is None else _type_of(pieces, between, given)
     if given is None or kind is None or not 0 < size <= _MOST_ROWS:
         return []
-    stored = {n: pieces.tensors[n] for one in between for n in one.input if n in pieces.tensors}
+    stored = {n: pieces.array(pieces.tensors[n]) for one in between for n in one.input if n in pieces.tensors}
     try:
         first, rows = _meant(pieces_of(between, stored, given, node.input[1]), size)
     except UnknownPiecesError:
@@ -71,7 +71,7 @@ def _looked_up(pieces: Pieces, makers: dict[str, NodeProto], node: NodeProto) ->
         helper.make_node("Min", [names[0], ends[1]], [names[1]], name=node.name),
     ]
     from_zero = rows[-first:] + rows[:-first]
-    copy.input[0] = pieces.constant(np.take(numpy_helper.to_array(table), from_zero, axis), node.output[0])
+    copy.input[0] = pieces.constant(np.take(pieces.array(table), from_zero, axis), node.output[0])
     copy.input[1] = names[1]
     return [*limits, copy]
 

@@ -7,7 +7,6 @@ Graph or a NetworkError.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
@@ -86,7 +85,6 @@ def load(
     given = _used(path, [v for v in graph.input if v.name not in initializers], nodes, ready.output, notes)
     for node in nodes:
         onnx_model.check_definition(path, node, opset)
-    external = ExternalData(Path(path).parent)
     declared = {v.name: shape_of(v) if v.type.tensor_type.HasField("shape") else None for v in given}
     unread = {value.name for value in graph.input} - declared.keys()
     shapes = open_sizes.with_sizes(path, declared, input_shape, unread)
@@ -109,7 +107,7 @@ def load(
         opset,
         nodes,
         initializers,
-        external,
+        ready.external,
         *ends,
         tuple(notes),
         ready.alone,

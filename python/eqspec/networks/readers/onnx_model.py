@@ -7,6 +7,7 @@ The function that its output is stays the same. Nothing is evaluated here. Whate
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -16,7 +17,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.dequantised import Dequantised
 from eqspec.networks.expansion import EXPANDED, UnexpandedError, expanded
-from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.onnx_tensor import ExternalData, UnreadableError
 from eqspec.networks.readers import (
     foreign_files,
     onnx_definition,
@@ -48,7 +49,7 @@ class Ready:
     file has this output, one input and standard operators, and nothing else. `dequantised` says what integers at the
     ends of the file stand for, where those of the model are these real numbers; `integer_products` are the products of
     integers that were written out; `other_opsets` are those that the file imports beside the one that is taken. `label`
-    says which end of the scores labels of the file stand for.
+    says which end of the scores labels of the file stand for. `external` reads what lies in other files.
     """
 
     model: ModelProto
@@ -57,6 +58,7 @@ class Ready:
     original: bool
     alone: bool
     notes: tuple[str, ...]
+    external: ExternalData
     dequantised: Dequantised | None = None
     integer_products: tuple[NodeProto, ...] = ()
     other_opsets: tuple[int, ...] = ()
@@ -104,11 +106,11 @@ def ready(
     for node in ends.nodes:  # before any is written as others, or left out; those of later opsets may be written out
         if node.op_type not in EXPANDED or onnx_definition.has(node, opset):
             check_definition(path, node, opset)
-    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    tensors, external = {tensor.name: tensor for tensor in graph.initializer}, ExternalData(Path(path).parent)
     inputs = [value.name for value in graph.input if value.name not in tensors]
     fed = tuple(onnx_ends.stored_inputs(model, ends.nodes))  # before nodes that read them are written as others
     try:
-        pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset, as_computed=as_computed)
+        pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset, external, as_computed=as_computed)
     except UnexpandedError as error:
         at = {"node": name_of(error.node), "operator": error.node.op_type}
         raise NetworkError(path, error.cause.message, fix=error.cause.fix, **at) from error
@@ -121,10 +123,11 @@ def ready(
     if dequantised is not None:
         real, said = onnx_dequantised.with_real_ends(path, model, opset, dequantised)
         name, products = graph.output[0].name, (*pieces.integer_products,)
-        return Ready(model, opset, name, False, False, (*notes, *said), real, products, others, ends.label)
+        return Ready(model, opset, name, False, False, (*notes, *said), external, real, products, others, ends.label)
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
     products = (*pieces.integer_products,)
-    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes, None, products, others, ends.label)
+    ends_here = (ends.output, ends.output in outputs, alone)
+    return Ready(model, opset, *ends_here, notes, external, None, products, others, ends.label)
 
 
 def check_definition(path: str, node: NodeProto, opset: int) -> None:
