@@ -122,7 +122,7 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
     one = boxes(pair, lower[:, b : b + 1], upper[:, b : b + 1])
     facts, kinds = one.facts(failing, region, np.arange(total))
     good = np.flatnonzero(np.isfinite(facts.z).all(axis=(1, 2)) & np.isfinite(facts.err[:, 0]))
-    assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "levels", "thresholded")
+    assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "guarded", "levels", "thresholded")
     wanted = rng.integers(1, len(one.low) + 1, size=40) * rng.choice([-1, 1], size=40)
     multipliers = rng.exponential(0.3, size=(40, len(good))) * (rng.random((40, len(good))) < 0.05)
     multipliers[:, kinds[good] == 1] *= rng.choice([-1, 1], size=(40, int((kinds[good] == 1).sum())))
@@ -224,6 +224,20 @@ ONE: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Curve, ...]]] =
     "GELU of torch": ([node("Div", ["x", "r"], "d"), node("Erf", ["d"], "e"), node("Add", ["e", "one"], "p"),
                        node("Mul", ["x", "p"], "m"), node("Mul", ["m", "half"], "y")],
                       {"r": np.float32(2.0**0.5), "one": np.float32(1), "half": np.float32(0.5)}, (Curve("gelu"),)),
+    "softplus, as torch writes it": (
+        [node("Softplus", X, "s"), node("Greater", ["x", "c"], "g"), node("Where", ["g", "x", "s"], "y")],
+        {"c": np.float32(0.75)}, (Curve("guarded", (0.75,)),)),
+    "softplus of another number": (
+        [node("Mul", ["x", "c"], "h"), node("Softplus", ["h"], "s"), node("Greater", ["x", "c"], "g"),
+         node("Where", ["g", "x", "s"], "y")],
+        {"c": np.float32(0.75)}, tuple(map(Curve, ("softplus", "sign", "relu", "square", "square")))),
+    "softplus where the number is larger": (
+        [node("Softplus", X, "s"), node("Greater", ["x", "c"], "g"), node("Where", ["g", "s", "x"], "y")],
+        {"c": np.float32(0.75)}, tuple(map(Curve, ("softplus", "sign", "relu", "square", "square")))),
+    "softplus where another number is larger": (
+        [node("Neg", X, "h"), node("Softplus", X, "s"), node("Greater", ["h", "c"], "g"),
+         node("Where", ["g", "x", "s"], "y")],
+        {"c": np.float32(0.75)}, tuple(map(Curve, ("softplus", "sign", "relu", "square", "square")))),
     "a product": ([node("Sin", X, "s"), node("Mul", ["x", "s"], "y")], {},
                   tuple(map(Curve, ("sin", "square", "square")))),
     "a square": ([node("Mul", ["x", "x"], "y")], {}, (Curve("square"),)),

@@ -18,7 +18,7 @@ from eqspec.audit.rounding import Refused
 from unit.certificates.true_functions import CURVES, ball, contains, kind_of, name_of, smooth, true_value
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-JUMPING = ("floor", "levels", "sign", "thresholded")
+JUMPING = ("floor", "guarded", "levels", "sign", "thresholded")
 ONLY_POSITIVE = ("log", "sqrt", "reciprocal")
 
 

@@ -168,11 +168,9 @@ def test_what_an_operator_means_elsewhere_is_refused(tmp_path: Path) -> None:
 
 def test_what_compares_numbers_is_refused(tmp_path: Path) -> None:
     """Nothing decides anything on a Number by accident."""
-    others: dict[str, Any] = {"Cast": {"to": TensorProto.INT64}}
-    for kind in ("Hardmax", "ArgMax", "Cast"):
-        path = saved(tmp_path, model([node(kind, ["x"], "y", **others.get(kind, {}))], {}, [1, 3]))
-        with pytest.raises(Refused, match="does not read"):
-            layers(file(path, 3, 3))
+    path = saved(tmp_path, model([node("Hardmax", ["x"], "y")], {}, [1, 3]))
+    with pytest.raises(Refused, match="does not read"):
+        layers(file(path, 3, 3))
     one = file(path, 3, 3).kind.of(Fraction(1))
     for use in (bool, float, int, abs, hash, lambda v: v < 1, lambda v: v == 1, lambda v: v >= 1, lambda v: [0][v]):
         with pytest.raises((Refused, TypeError)):

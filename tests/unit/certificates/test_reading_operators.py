@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
@@ -106,6 +107,41 @@ CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
         [node("Scatter", ["c", "i", "x"], "y", axis=1)],
         {"c": np.zeros((1, 6), np.float32), "i": np.array([[4, 0, 5, 1]])},
         9,
+    ),
+    "a scatter that adds": (
+        [node("ScatterND", ["c", "i", "x"], "y", reduction="add")],
+        {"c": WEIGHT[:3, :1] @ np.ones((1, 4), np.float32), "i": whole(1).reshape(1, 1)},
+        18,
+    ),
+    "a scatter that adds where it was": (
+        [node("ScatterElements", ["x", "i", "u"], "y", axis=1, reduction="add")],
+        {"i": whole(2, 0, 2, -2).reshape(1, 4), "u": WEIGHT.reshape(2, 4)[:1]},
+        18,
+    ),
+    "a scatter of the largest": (
+        [node("ScatterElements", ["c", "i", "x"], "y", axis=1, reduction="max")],
+        {"i": whole(2, 0, 2, 2).reshape(1, 4), "c": WEIGHT.reshape(2, 4)[:1]},
+        18,
+    ),
+    "a scatter of the smallest": (
+        [node("ScatterElements", ["x", "i", "u"], "y", axis=1, reduction="min")],
+        {"i": whole(1, 1).reshape(1, 2), "u": WEIGHT.reshape(4, 2)[:1]},
+        18,
+    ),
+    "entries of fewer rows": (
+        [node("Reshape", ["x", "s"], "h"), node("GatherElements", ["h", "i"], "y", axis=1)],
+        {"s": whole(2, 2), "i": whole(1, 0).reshape(1, 2)},
+        13,
+    ),
+    "updates of fewer rows": (
+        [node("Reshape", ["x", "s"], "h"), node("ScatterElements", ["h", "i", "u"], "y", axis=1)],
+        {"s": whole(2, 2), "i": whole(1).reshape(1, 1), "u": WEIGHT[:1, :1]},
+        13,
+    ),
+    "a single constant of 8 bits": (
+        [node("DequantizeLinear", ["q", "half", "z"], "d"), node("Sub", ["x", "d"], "y")],
+        {"q": np.array(7, np.int8), "half": np.array(0.5, np.float32), "z": np.array(2, np.int8)},
+        13,
     ),
     "cast to double and back": (
         [
@@ -272,3 +308,70 @@ def test_inputs_that_are_no_floats_are_refused(tmp_path: Path) -> None:
     refused(nodes, {}, tmp_path, "inputs are of a type", kind=TensorProto.FLOAT16, read=Float32)
     path = saved(tmp_path, model(nodes, {}, [1, 4], kind=TensorProto.FLOAT16))
     assert len(layers(file(path, 4, 4))) == 1
+
+
+def halves(raw: bool, kind: int) -> onnx.ModelProto:
+    """A product with numbers of 16 bits, in raw bytes or as integers that have their bits."""
+    numbers = np.array([1.0, -0.40625, 3.5, 2.0**-20], np.float32)
+    bits = numbers.astype(np.float16).view(np.uint16) if kind == TensorProto.FLOAT16 else numbers.view(np.uint32) >> 16
+    data = bits.astype("<u2").tobytes() if raw else bits.tolist()
+    proto = model([node("Cast", ["w"], "v", to=TensorProto.FLOAT), node("Mul", ["x", "v"], "y")], {}, [1, 4])
+    stored = TensorProto(name="w", data_type=kind, dims=[4])
+    if raw:
+        stored.raw_data = data
+    else:
+        stored.int32_data.extend(data)
+    proto.graph.initializer.append(stored)
+    return proto
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.BFLOAT16])
+@pytest.mark.parametrize("raw", [True, False])
+def test_numbers_of_sixteen_bits_are_those_of_onnxruntime(raw: bool, kind: int, tmp_path: Path) -> None:
+    proto = halves(raw, kind)
+    path = saved(tmp_path, proto)
+    expected = run_onnxruntime(proto, np.array([POINT], np.float32)).ravel()
+    values = values_at(file(path, 4, 4), [Fraction(v) for v in POINT])
+    assert values == [(Fraction(float(v)),) * 2 for v in expected]
+    with pytest.raises(Refused, match="in float32"):
+        layers(file(path, 4, 4, Float32))
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.BFLOAT16])
+def test_numbers_of_sixteen_bits_with_more_of_them_are_refused(kind: int, tmp_path: Path) -> None:
+    for spoiled in (1 << 16, -1):
+        proto = halves(False, kind)
+        proto.graph.initializer[0].int32_data[1] = spoiled
+        with pytest.raises(Refused, match="beyond its type"):
+            layers(file(saved(tmp_path, proto), 4, 4))
+    proto = halves(True, kind)
+    proto.graph.initializer[0].raw_data += b"\0\0"
+    with pytest.raises(Refused, match="does not hold what its sizes ask for"):
+        layers(file(saved(tmp_path, proto), 4, 4))
+
+
+def test_more_places_than_entries_are_refused(tmp_path: Path) -> None:
+    two = [node("Reshape", ["x", "s"], "h"), node("GatherElements", ["h", "i"], "y", axis=1)]
+    constants = {"s": whole(2, 2), "i": whole(0, 1, 0).reshape(3, 1)}
+    refused(two, constants, tmp_path, "more places beside an axis than entries")
+    one = [node("GatherElements", ["x", "i"], "y", axis=1)]
+    refused(one, {"i": whole(0, 1).reshape(2, 1)}, tmp_path, "more places beside an axis than entries")
+    many = [node("ScatterElements", ["x", "i", "u"], "y", axis=1, reduction="mul")]
+    refused(many, {"i": whole(0).reshape(1, 1), "u": WEIGHT[:1, :1]}, tmp_path, "multiplies", opset=18)
+    twice = [node("ScatterElements", ["x", "i", "u"], "y", axis=1)]
+    refused(twice, {"i": whole(1, -3).reshape(1, 2), "u": WEIGHT[:1]}, tmp_path, "two updates at one place", opset=18)
+
+
+def test_a_constant_on_either_side_of_a_threshold_has_no_level(tmp_path: Path) -> None:
+    """A root is known to 200 bits: 2 sqrt(2) is one level of step 1, and sqrt(9/4) an exact tie, read exactly."""
+    nodes = [
+        node("Sqrt", ["c"], "r"),
+        node("QuantizeLinear", ["r", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "d"),
+        node("Mul", ["x", "d"], "y"),
+    ]
+    constants: Constants = {"s": np.array(1.0, np.float32), "z": np.array(0, np.int8)}
+    for square, level in ((8.0, 3), (2.25, 2), (6.25, 2), (5.0, 2)):
+        proto = model(nodes, {**constants, "c": np.array(square, np.float32)}, [1, 4])
+        values = values_at(file(saved(tmp_path, proto), 4, 4), [Fraction(v) for v in POINT])
+        assert values == [(level * Fraction(v),) * 2 for v in POINT]

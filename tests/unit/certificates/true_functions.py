@@ -25,6 +25,7 @@ CURVES = [
     Curve("pieces", (3.0, -1.0, 0.3, 0.7, 0.5, -1.0, 2.0, 0.1, 0.25)),
     *(Curve("levels", (0.25, 0.5 * (r % 2), -8.0, 7.0, float(r))) for r in range(7)),
     Curve("levels", (float(np.float32(0.3)), 1.0, 0.0, 15.0, 0.0)), Curve("levels", (0.125, -3.0, 0.0, 1.0, 3.0)),
+    Curve("guarded", (20.0,)), Curve("guarded", (0.0,)), Curve("guarded", (-0.5,)),
 ]  # fmt: skip
 """Every name, and every shape."""
 
@@ -81,6 +82,8 @@ def true_value(curve: Curve, x: Ball) -> Ball:
     name, p = curve.name, curve.parameters
     if name in ("elu", "celu", "selu") and x >= 0:
         return x * (p[1] if name == "selu" else 1)
+    if name == "guarded":
+        return x if x > p[0] else x + ((-x).exp() + 1).log()
     formula = smooth(curve)
     if formula is not None:
         return formula(x)

@@ -53,9 +53,10 @@ def shape(curve: Curve) -> Shape:
         return Shape((_cut(first, ends=True), none, _cut(second, opens=True)), jumps=(0.0,))
     if name == "floor":
         return Floor(())
-    if name == "thresholded":
-        both = _linear(-INF, given[0], 0.0, Fraction(0)), _linear(given[0], INF, 1.0, Fraction(0), opens=True)
-        return Shape(both, jumps=(given[0],) if given[0] else ())
+    if name in ("thresholded", "guarded"):
+        below, above = _linear(-INF, given[0], 0.0, Fraction(0)), _linear(given[0], INF, 1.0, Fraction(0), opens=True)
+        below = below if name == "thresholded" else Piece(-INF, given[0], CONVEX, *SMOOTH["softplus"])
+        return Shape((below, above), jumps=(given[0],) if given[0] or name == "guarded" else ())
     if name == "hardswish":
         return _hardswish(*given)
     if name in ("elu", "celu", "selu"):

@@ -3,6 +3,7 @@
     pieces(n, k_1 ... k_n, s_0 ... s_n, v_1)    continuous, linear between knots, of slope s_i behind knot i, v_1 at k_1
     elu(a), celu(a)    x >= 0: x, else a (e^x - 1), a (e^(x/a) - 1), a > 0     selu(a, g)    g elu(a)
     hardswish(a, b)    x max(0, min(1, a x + b)), a > 0          thresholded(a)    x > a: x, else 0
+    guarded(a)    x > a: x, else softplus(x)
     power(p)    x^p of x > 0; of any x where p is a whole number, of x != 0 where it is negative
     levels(scale, zero, low, high, r)    the integer that x / scale + zero is rounded to, cut off (`levels`); scale > 0
     sign, floor, and those of `formulas`, have none
@@ -19,9 +20,9 @@ from ..rounding import Refused
 from .levels import ROUNDINGS
 
 COUNTS = {
-    "atan": 0, "celu": 1, "cos": 0, "elu": 1, "erf": 0, "exp": 0, "floor": 0, "gelu": 0, "gelu_tanh": 0, "hardswish": 2,
-    "levels": 5, "log": 0, "mish": 0, "power": 1, "reciprocal": 0, "relu": 0, "selu": 2, "sigmoid": 0, "sign": 0,
-    "silu": 0, "sin": 0, "softplus": 0, "softsign": 0, "sqrt": 0, "square": 0, "tanh": 0, "thresholded": 1,
+    "atan": 0, "celu": 1, "cos": 0, "elu": 1, "erf": 0, "exp": 0, "floor": 0, "gelu": 0, "gelu_tanh": 0, "guarded": 1,
+    "hardswish": 2, "levels": 5, "log": 0, "mish": 0, "power": 1, "reciprocal": 0, "relu": 0, "selu": 2, "sigmoid": 0,
+    "sign": 0, "silu": 0, "sin": 0, "softplus": 0, "softsign": 0, "sqrt": 0, "square": 0, "tanh": 0, "thresholded": 1,
 }  # fmt: skip
 """How many parameters they have; `pieces` has 2 n + 3."""
 MOST_KNOTS = 64

@@ -41,8 +41,7 @@ def _between(curve: Curve, low: Fraction, high: Fraction) -> tuple[Fraction, Fra
     if curve.name == "square" and max(x.denominator.bit_length() for x in (low, high)) <= SHORT:
         squares = low * low, high * high
         return Fraction(0) if low < 0 < high else min(squares), max(squares)
-    lines = [p for p in one.pieces if p.kind == LINEAR]
-    if len(lines) == len(one.pieces):
+    if all(p.kind == LINEAR for p in one.pieces):
         return _linear(one, low, high)
     with np.errstate(all="ignore"):
         found = one.offset(np.zeros(1), *ends)

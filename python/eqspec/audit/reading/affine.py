@@ -5,7 +5,7 @@ Products and quotients of two that vary are in `unary`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..rounding import Array, Refused
 from . import unary
 from .common_factor import joined
 from .number import numbers
-from .program import Operand, Program
+from .program import Given, Operand, Program
 from .value import Value
 from .windows import AROUND, windows
 
@@ -64,8 +64,6 @@ def _elementwise(program: Program, operator: str, operands: Sequence[Operand]) -
 
 def product(program: Program, a: Operand, b: Operand) -> Operand:
     """Of matrices, as numpy has it: stacks of them, or a vector on either side."""
-    if not (a.shape and b.shape):
-        raise Refused("a product of matrices that are none")
     shapes = [(1, *a.shape) if len(a.shape) == 1 else a.shape, (*b.shape, 1) if len(b.shape) == 1 else b.shape]
     lead = np.broadcast_shapes(*(shape[:-2] for shape in shapes))
     (rows, inner), (other, columns) = (shape[-2:] for shape in shapes)
@@ -78,20 +76,17 @@ def product(program: Program, a: Operand, b: Operand) -> Operand:
         return numbers(program.kind, program.effort.numbers(a) @ program.effort.numbers(b))
     if isinstance(a, Value) and isinstance(b, Value):
         return _of_both(program, a.reshaped(shapes[0]), b.reshaped(shapes[1])).reshaped(result)
+    if isinstance(b, Value):  # (a b)' = b' a'
+        b = b.reshaped(shapes[1])
+        turned = np.swapaxes(np.asarray(a).reshape(shapes[0]), -1, -2)
+        made = product(program, program.taken(b, np.swapaxes(b.places, -1, -2)), turned)
+        return program.taken(program.value(made), np.swapaxes(made.places, -1, -2)).reshaped(result)  # type: ignore[union-attr]
+    assert isinstance(a, Value)
     program.effort.name(prod(lead), rows, columns, inner)
-    size = (*lead, rows, columns)
-    if isinstance(a, Value) and not isinstance(b, Value):
-        taps = np.broadcast_to(a.places.reshape(shapes[0])[..., :, None, :], (*size, inner))
-        weights = np.swapaxes(b.reshape(shapes[1]), -1, -2)
-        kernels = np.broadcast_to(np.arange(prod(weights.shape[:-1])).reshape(weights.shape[:-1])[..., None, :], size)
-        value: Operand = a
-    else:
-        taps = np.broadcast_to(np.swapaxes(b.places.reshape(shapes[1]), -1, -2)[..., None, :, :], (*size, inner))  # type: ignore[union-attr]
-        weights = np.asarray(a).reshape(shapes[0])
-        kernels = np.broadcast_to(np.arange(prod(weights.shape[:-1])).reshape(weights.shape[:-1])[..., :, None], size)
-        value = b
-    assert isinstance(value, Value)
-    return program.sums(value, taps, kernels.ravel(), weights.reshape(-1, inner)).reshaped(result)
+    size, weights = (*lead, rows, columns), np.swapaxes(b.reshape(shapes[1]), -1, -2)
+    taps = np.broadcast_to(a.places.reshape(shapes[0])[..., :, None, :], (*size, inner))
+    kernels = np.broadcast_to(np.arange(prod(weights.shape[:-1])).reshape(weights.shape[:-1])[..., None, :], size)
+    return program.sums(a, taps, kernels.ravel(), weights.reshape(-1, inner)).reshaped(result)
 
 
 def _of_both(program: Program, a: Value, b: Value) -> Value:
@@ -105,7 +100,7 @@ def _of_both(program: Program, a: Value, b: Value) -> Value:
     return program.sums(each, taps, np.zeros(prod(taps.shape[:-1]), int), np.ones((1, taps.shape[-1])))
 
 
-def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes: Mapping[str, Any]) -> Operand:
+def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes: Given) -> Operand:
     """alpha a b + beta c."""
     if not len(a.shape) == len(b.shape) == 2:
         raise Refused("a Gemm of what are no matrices")
@@ -126,17 +121,21 @@ def _turned(program: Program, x: Operand) -> Operand:
     return program.taken(x, x.places.T) if isinstance(x, Value) else x.T
 
 
-def convolved(
-    program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Mapping[str, Any]
-) -> Operand:
+def convolved(program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Given) -> Operand:
     """A convolution of any number of axes: kernels (O, C / groups, *kernel)."""
     groups, kernel = attributes.get("group", 1), weight.shape[2:]
-    if len(x.shape) < 3 or weight.ndim != len(x.shape) or [*attributes.get("kernel_shape", kernel)] != [*kernel]:
+    shaped = len(x.shape) >= 3 and weight.ndim == len(x.shape)
+    if not shaped or not weight.size or [*attributes.get("kernel_shape", kernel)] != [*kernel]:
         raise Refused("a convolution of another shape than its value")
-    (samples, channels), (outputs, each) = x.shape[:2], weight.shape[:2]
-    if groups < 1 or channels != each * groups or outputs % groups or not weight.size:
+    if groups < 1 or x.shape[1] != weight.shape[1] * groups or len(weight) % groups:
         raise Refused("a convolution of other channels than its value has")
     seen, _ = windows(x.places, kernel, {n: v for n, v in attributes.items() if n in AROUND}, pooling=False)
+    return _correlated(program, x, seen, weight, groups, bias)
+
+
+def _correlated(program: Program, x: Value, seen: Array, weight: Array, groups: int, bias: Operand | None) -> Operand:
+    """Sums of windows (samples, channels, *space, *kernel) of a value by kernels."""
+    (samples, _), (outputs, each), kernel = seen.shape[:2], weight.shape[:2], weight.shape[2:]
     space, taps = seen.shape[2 : -len(kernel)], each * prod(kernel)
     program.effort.name(samples, outputs, prod(space), taps)
     some = seen.reshape(samples, groups, 1, each, prod(space), prod(kernel)).transpose(0, 1, 2, 4, 3, 5)
@@ -166,7 +165,7 @@ def averaged(program: Program, x: Value, taps: Array, every: bool, total: bool) 
     return program.sums(x, taps, which.ravel(), np.broadcast_to(share[:, None], (len(found), taps.shape[-1])))
 
 
-def normalised(program: Program, operands: Sequence[Operand], attributes: Mapping[str, Any]) -> Operand:
+def normalised(program: Program, operands: Sequence[Operand], attributes: Given) -> Operand:
     """BatchNormalization in inference, channels on axis 1."""
     known = {"epsilon", "momentum", "spatial", "training_mode"}
     if not set(attributes) <= known or attributes.get("spatial", 1) != 1 or attributes.get("training_mode", 0):
@@ -188,9 +187,7 @@ def normalised(program: Program, operands: Sequence[Operand], attributes: Mappin
     return elementwise(program, "Add", [elementwise(program, "Mul", [centred, factor]), shift])
 
 
-def transposed(
-    program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Mapping[str, Any]
-) -> Operand:
+def transposed(program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Given) -> Operand:
     """ConvTranspose: an output adds up what lies stride by stride before it, entry k of a kernel k dilations behind."""
     groups, kernel = attributes.get("group", 1), weight.shape[2:]
     axes = len(kernel)
@@ -199,52 +196,33 @@ def transposed(
         raise Refused("a ConvTranspose in a way that the auditor does not read")
     if len(x.shape) != axes + 2 or not axes or list(attributes.get("kernel_shape", kernel)) != [*kernel]:
         raise Refused("a ConvTranspose of another shape than its value")
-    (samples, channels), (inputs, each) = x.shape[:2], weight.shape[:2]
-    if groups < 1 or channels != inputs or channels % groups or not weight.size:
+    channels, each = weight.shape[:2]
+    if groups < 1 or channels != x.shape[1] or channels % groups or not weight.size:
         raise Refused("a ConvTranspose of other channels than its value has")
     strides, dilations = (list(attributes.get(name, [1] * axes)) for name in ("strides", "dilations"))
     pads, more = list(attributes.get("pads", [0] * 2 * axes)), list(attributes.get("output_padding", [0] * axes))
-    if len(strides) != axes or len(dilations) != axes or len(pads) != 2 * axes or len(more) != axes:
-        raise Refused("a ConvTranspose of other axes than its value")
-    if min(*strides, *dilations) < 1 or min(*pads, *more) < 0:
-        raise Refused("a ConvTranspose with a negative size")
-    sizes = x.shape[2:]
-    space = [
-        (n - 1) * s + (k - 1) * d + 1 + m - pads[i] - pads[axes + i]
-        for i, (n, s, k, d, m) in enumerate(zip(sizes, strides, kernel, dilations, more, strict=True))
-    ]
-    deep = channels // groups
-    if min(space) < 1:
-        raise Refused("a ConvTranspose that gives nothing")
-    program.effort.name(samples, groups * each, prod(space), deep, prod(kernel))
-    flat = np.zeros((1,) * 2 * axes, np.int64)
-    there = np.ones((1,) * 2 * axes, bool)
-    for i, (n, s, k, d) in enumerate(zip(sizes, strides, kernel, dilations, strict=True)):
-        at = np.arange(space[i])[:, None] + pads[i] - d * np.arange(k)[None, :]
-        inside = (at % s == 0) & (at >= 0) & (at // s < n)
-        form = [1] * 2 * axes
-        form[i], form[axes + i] = at.shape
-        flat = flat * n + np.where(inside, at // s, 0).reshape(form)
-        there = there & inside.reshape(form)
-    reach = np.where(there, flat, -1).reshape(prod(space), prod(kernel))
-    places = x.places.reshape(samples, groups, 1, deep, prod(sizes))[..., np.maximum(reach, 0)]
-    places = np.where(reach >= 0, places, -1)  # (samples, groups, 1, deep, space, kernel)
-    places = np.moveaxis(places, 3, 4).reshape(samples, groups, 1, prod(space), deep * prod(kernel))
-    places = np.broadcast_to(places, (samples, groups, each, *places.shape[3:]))
-    kernels = weight.reshape(groups, deep, each, prod(kernel)).swapaxes(1, 2).reshape(groups * each, -1)
-    which = np.broadcast_to(np.arange(groups * each)[:, None], (samples, groups * each, prod(space)))
-    taps = places.reshape(samples, groups * each, *space, deep * prod(kernel))
-    return _shifted(program, program.sums(x, taps, which.ravel(), kernels), bias)
+    wrong = [*map(len, (strides, dilations, pads, more))] != [axes, axes, 2 * axes, axes]
+    if wrong or min(*strides, *dilations) < 1 or min(*pads, *more) < 0:
+        raise Refused("a ConvTranspose of other axes than its value, or with a negative size")
+    wide, deep = x.places, channels // groups
+    for i, (s, k, d, m) in enumerate(zip(strides, kernel, dilations, more, strict=True)):
+        rows, span = np.moveaxis(wide, 2 + i, 0), (k - 1) * d
+        program.effort.name(len(rows) * s + 2 * span + m, *rows.shape[1:])
+        apart = np.full(((len(rows) - 1) * s + 1 + 2 * span + m, *rows.shape[1:]), -1)
+        apart[span : len(apart) - span - m : s] = rows
+        wide = np.moveaxis(apart[pads[i] : len(apart) - pads[axes + i]], 0, 2 + i)
+        if wide.shape[2 + i] <= span:
+            raise Refused("a ConvTranspose that gives nothing")
+    seen, _ = windows(wide, kernel, {"dilations": dilations}, pooling=False)
+    turned = weight.reshape(groups, deep, each, *kernel).swapaxes(1, 2).reshape(groups * each, deep, *kernel)
+    return _correlated(program, x, seen, np.flip(turned, tuple(range(2, 2 + axes))), groups, bias)
 
 
-def accumulated(program: Program, x: Value, along: Operand | None, attributes: Mapping[str, Any]) -> Value:
+def accumulated(program: Program, x: Value, along: Operand | None, attributes: Given) -> Value:
     """CumSum: sums of the entries up to each one."""
     if along is None or isinstance(along, Value) or along.dtype.kind not in "iu" or along.size != 1:
         raise Refused("a CumSum along what is no constant axis")
-    axis = int(along.ravel()[0])
-    if not -len(x.shape) <= axis < len(x.shape):
-        raise Refused("a CumSum along no axis")
-    last = np.moveaxis(x.places, axis, -1)
+    last = np.moveaxis(x.places, axis := int(along.ravel()[0]), -1)  # refuses an axis that there is not
     size = last.shape[-1]
     apart = np.arange(size)[:, None] - np.arange(size)[None, :]  # of a result from an entry
     apart = -apart if attributes.get("reverse", 0) else apart

@@ -81,12 +81,8 @@ def _opposite(one: Sequence[tuple[int, Part]], other: Sequence[tuple[int, Part]]
 def _opposite_kernels(a: Part, b: Part) -> bool:
     pairs = {(int(i), int(j)) for i, j in zip(a.kind, b.kind, strict=True)}
     numbers = [two for i, j in pairs for two in zip(a.kernels[i], b.kernels[j], strict=True)]
-    return all(_sure(x) and _sure(y) and _exact(x) + _exact(y) == 0 for x, y in numbers)
-
-
-def _sure(number: object) -> bool:
-    """Whether a constant is what it says."""
-    return not isinstance(number, Number) or not number.k
+    sure = not any(isinstance(number, Number) and number.k for two in numbers for number in two)
+    return sure and all(_exact(x) + _exact(y) == 0 for x, y in numbers)
 
 
 def _exact(number: Number | float) -> Any:

@@ -56,23 +56,16 @@ def clipped(program: Program, value: Value, low: float, high: float) -> Value:
     program.held |= {low, high}
     made = program.step(value, (clip(low, high),)) if np.isfinite([low, high]).all() else value
     if made is value and np.isfinite([low, high]).any():
-        made = (largest if high == np.inf else least)(program, value, np.array(low if high == np.inf else high))
+        made = larger(program, value, np.array(low if high == np.inf else high), high != np.inf)
     return made
 
 
-def largest(program: Program, a: Operand, b: Operand) -> Value:
-    """max(a, b), at least one of which varies."""
+def larger(program: Program, a: Operand, b: Operand, smaller: bool = False) -> Value:
+    """max(a, b), or min(a, b), at least one of which varies."""
     a, b = (a, b) if isinstance(a, Value) else (b, a)
     b = program.settled(b) if isinstance(b, Value) else b
-    return program.added(program.step(program.apart(a, b), BENT), b)
-
-
-def least(program: Program, a: Operand, b: Operand) -> Value:
-    """min(a, b), at least one of which varies."""
-    a, b = (a, b) if isinstance(a, Value) else (b, a)
-    b = program.settled(b) if isinstance(b, Value) else b
-    over = program.step(program.apart(b, a), BENT)
-    return program.added(b, program.scaled(over, np.array(-1.0)))
+    over = program.step(program.apart(b, a) if smaller else program.apart(a, b), BENT)
+    return program.added(b, program.negative(over) if smaller else over)
 
 
 def extreme(program: Program, value: Value, taps: Array, smallest: bool) -> Value:
@@ -81,10 +74,9 @@ def extreme(program: Program, value: Value, taps: Array, smallest: bool) -> Valu
         raise Refused("the largest of nothing")
     some = np.take_along_axis(taps, (taps >= 0).argmax(axis=-1)[..., None], axis=-1)
     taps, value = np.where(taps < 0, some, taps), program.settled(value)
-    choose = least if smallest else largest
     while (count := taps.shape[-1]) > 1:
         a, b = (program.taken(value, taps[..., start : count - count % 2 : 2]) for start in (0, 1))
-        better = choose(program, a, b)
+        better = larger(program, a, b, smallest)
         rest = program.taken(value, taps[..., count - count % 2 :])
         value = program.stacked([better, rest])
         sizes = better.shape, rest.shape
@@ -95,4 +87,4 @@ def extreme(program: Program, value: Value, taps: Array, smallest: bool) -> Valu
 
 def extremes(program: Program, operands: list[Operand], smallest: bool) -> Operand:
     """Of several operands, entry by entry."""
-    return reduce(lambda a, b: (least if smallest else largest)(program, a, b), operands)
+    return reduce(lambda a, b: larger(program, a, b, smallest), operands)

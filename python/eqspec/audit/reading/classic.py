@@ -10,21 +10,16 @@ Of a sample of zeros a Normalizer divides by nothing here, while runtimes leave 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import onnx
 
 from ..rounding import Refused
 from . import affine, statistics
-from .program import Operand, Operands, Program, real
+from .program import Given, Operand, Operands, Program, real
 from .value import Value
 
 
-def computed(
-    program: Program, node: onnx.NodeProto, opset: int, operands: Operands, given: Mapping[str, Any]
-) -> Operand:
+def computed(program: Program, node: onnx.NodeProto, opset: int, operands: Operands, given: Given) -> Operand:
     """The result of such an operator of real numbers (samples, features)."""
     x, at = real(operands, 0), operands[1] if len(operands) == 2 else None
     if node.op_type == "ZipMap":

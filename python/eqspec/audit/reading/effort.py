@@ -69,17 +69,17 @@ class Effort:
 
     def times(self, a: Array, b: Array) -> Array:
         """Products; over the reals 1 is not multiplied with."""
-        for one, other in ((a, b), (b, a)):
-            if not self.kind.rounds and one.dtype != object and (one == 1.0).all():
-                return np.broadcast_to(other, np.broadcast_shapes(a.shape, b.shape))
-        return self.done(np.multiply, a, b)
+        return self._unless(np.multiply, 1.0, a, b)
 
     def plus(self, a: Array, b: Array) -> Array:
         """Sums; over the reals 0 is not added."""
+        return self._unless(np.add, 0.0, a, b)
+
+    def _unless(self, operation: Callable[..., Any], neutral: float, a: Array, b: Array) -> Array:
         for one, other in ((a, b), (b, a)):
-            if not self.kind.rounds and one.dtype != object and not one.any():
+            if not self.kind.rounds and one.dtype != object and (one == neutral).all():
                 return np.broadcast_to(other, np.broadcast_shapes(a.shape, b.shape))
-        return self.done(np.add, a, b)
+        return self.done(operation, a, b)
 
     def summed(self, values: Array, axis: int) -> Array:
         """Sums along an axis."""

@@ -6,14 +6,13 @@ wraps, and all runtimes agree. A quotient is rounded towards zero, a remainder h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ..rounding import Array, Refused
-from .program import Operands, Program
+from .program import Given, Operands, Program
 from .shape_operators import whole
 from .value import Value
 
@@ -29,7 +28,7 @@ OPERATORS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def computed(program: Program, operator: str, operands: Operands, attributes: Mapping[str, Any]) -> Array | None:
+def computed(program: Program, operator: str, operands: Operands, attributes: Given) -> Array | None:
     """The result of one of OPERATORS of such constants alone; None where an operand is something else."""
     given = [one for one in operands if one is not None and not isinstance(one, Value)]
     clip = operator == "Clip"  # also of weights of 8 bits, which stay in their type
@@ -37,7 +36,7 @@ def computed(program: Program, operator: str, operands: Operands, attributes: Ma
     if not given or len(given) < len(operands) or not all(known) or (clip and len(given) != 3):
         return None
     same = given[1:] if operator == "Where" else given[:1] if operator in _REDUCED else given
-    (kind, *others), whole_ = {one.dtype for one in same}, [one if one.dtype == bool else _held(one) for one in given]
+    (kind, *others), whole_ = {one.dtype for one in same}, [one if one.dtype == bool else held(one) for one in given]
     if others or (operator not in _EITHER and (operator in _TRUTH) != (kind.kind == "b")):
         raise Refused(f"{operator} of integers of several types, or of truth values")
     if operator in ("Div", "Mod") and (not whole_[1].all() or attributes.get("fmod", 0)):
@@ -53,16 +52,17 @@ def computed(program: Program, operator: str, operands: Operands, attributes: Ma
     else:
         program.effort.name(*np.broadcast_shapes(*(one.shape for one in given)))
         made = np.asarray(OPERATORS[operator](*whole_))
-    return made if made.dtype == bool or operator == "NonZero" else _held(made).astype(kind)
+    return made if made.dtype == bool or operator == "NonZero" else held(made).astype(kind)
 
 
-def _held(one: Array) -> Array:
+def held(one: Array) -> Array:
+    """Integers that are small enough."""
     if one.size and max(-int(one.min()), int(one.max())) >= 2**31:
         raise Refused("the auditor computes with integers below 2^31 alone")
     return one.astype(np.int64)
 
 
-def _reduced(operator: str, given: list[Array], attributes: Mapping[str, Any]) -> Array:
+def _reduced(operator: str, given: list[Array], attributes: Given) -> Array:
     axes = whole(given, 1) if len(given) > 1 else attributes.get("axes")
     every = not attributes.get("noop_with_empty_axes", 0) if axes is None else list(axes) in ([0], [-1])
     if given[0].ndim != 1 or not every or not given[0].size:

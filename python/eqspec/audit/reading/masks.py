@@ -6,7 +6,6 @@ the scores (`Hidden`), which nothing but a Softmax reads. Where all entries are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..rounding import Array, Refused
 from . import statistics
-from .program import Operand, Program
+from .program import Given, Operand, Program
 from .value import Value
 
 
@@ -26,9 +25,7 @@ class Hidden:
     hidden: Array  # of truth values, in the shape of the scores
 
 
-def computed(
-    program: Program, operator: str, opset: int, operands: Sequence[Any], attributes: Mapping[str, Any]
-) -> Hidden | Value | None:
+def computed(program: Program, operator: str, opset: int, operands: Any, attributes: Given) -> Hidden | Value | None:
     """The result of an operator that has to do with minus infinity in values that vary; None of all others."""
     if not any(map(_masks, operands)) or (operator == "Clip" and not isinstance(operands[0], Hidden)):
         return None

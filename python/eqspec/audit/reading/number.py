@@ -159,6 +159,13 @@ def _size(c: Any) -> Fraction:
     return sum((abs(end) for end in c.near()), ZERO) if isinstance(c, Surd) else Fraction(abs(c))
 
 
+def exact(number: Any) -> Fraction | None:
+    """A constant, if it is known to be this rational number."""
+    if not isinstance(number, Number):
+        return Fraction(float(number))
+    return number.c if isinstance(number.c, Fraction) and not number.k else None
+
+
 def numbers(kind: type[Number], values: Any) -> Array:
     """Constants, elementwise."""
     return np.asarray(np.frompyfunc(kind.of, 1, 1)(np.asarray(values).astype(object)), object)

@@ -45,9 +45,7 @@ def is_read(node: onnx.NodeProto, operands: Given) -> bool:
     return known or any(isinstance(one, Levels) for one in operands)
 
 
-def computed(
-    program: Program, node: onnx.NodeProto, opset: int, operands: Given, given: dict[str, Any]
-) -> list[Levels | Operand]:
+def computed(program: Program, node: onnx.NodeProto, opset: int, operands: Given, given: dict[str, Any]) -> list[Any]:
     """The results of such an operator."""
     operator, wrong = node.op_type, f"the auditor does not read {node.op_type} {node.name!r} of these integers"
     if len(node.output) != 1 and operator != "Split":

@@ -30,6 +30,8 @@ from .value import CONSTANT, INPUTS, Part, Value
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
 """Sums of outputs of each, which are the last step instead of the outputs themselves."""
+Fixed = tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]
+"""The same as what can be looked up."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,7 @@ class Pair:
 
 
 @lru_cache(maxsize=1)
-def kept(
-    first: File,
-    second: File,
-    rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...],
-    balances: tuple[Balance, Balance],
-) -> Pair:
+def kept(first: File, second: File, rows: Fixed, balances: tuple[Balance, Balance]) -> Pair:
     """The last one."""
     one, other = ([dict(row) for row in part] for part in rows)
     if any(balances) and first.kind.rounds:

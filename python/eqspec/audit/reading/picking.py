@@ -6,13 +6,13 @@ Of a value the numbers of its entries are picked; of two values those of both, o
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 import onnx
 
 from ..rounding import Array, Refused
-from .program import Operand, Operands, Program
+from . import bends, statistics
+from .program import Given, Operand, Operands, Program
 from .value import Value
 
 PICKING = {"Compress", "DepthToSpace", "GatherElements", "GatherND", "ReverseSequence", "ScatterElements", "ScatterND"}
@@ -21,7 +21,7 @@ _TWO = {"Scatter": (0, 2), "ScatterElements": (0, 2), "ScatterND": (0, 2), "Wher
 """Those of two values, and which of the operands these are."""
 
 
-def picked(node: onnx.NodeProto, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
+def picked(node: onnx.NodeProto, operands: Operands, attributes: Given, program: Program) -> Operand:
     """The result of an operator of PICKING, of real numbers."""
     kind = node.op_type
     if kind in _TWO:
@@ -49,7 +49,7 @@ def _constants(operands: Operands, index: int) -> Array:
     return found
 
 
-def _placed(kind: str, a: Array, operands: Operands, attributes: dict[str, Any]) -> Array:
+def _placed(kind: str, a: Array, operands: Operands, attributes: Given) -> Array:
     """Which entry stands where, -1 for a zero."""
     axis = int(attributes.get("axis", 0))
     if kind in ("DepthToSpace", "SpaceToDepth"):
@@ -67,9 +67,7 @@ def _placed(kind: str, a: Array, operands: Operands, attributes: dict[str, Any])
         x = a if "axis" in attributes else a.ravel()
         return np.take(x, np.flatnonzero(flags), axis=axis)
     if kind == "GatherElements":
-        index = _constants(operands, 1)
-        _check(index, a.shape[axis])
-        return np.take_along_axis(a, index % a.shape[axis], axis=axis)
+        return _beside(a, _constants(operands, 1), axis)
     if kind == "GatherND":
         if attributes.get("batch_dims", 0):
             raise Refused("a GatherND in batches")
@@ -85,6 +83,19 @@ def _placed(kind: str, a: Array, operands: Operands, attributes: dict[str, Any])
     return np.swapaxes(rows, 0, 1) if batch == 1 else rows
 
 
+def _beside(a: Array, index: Array, axis: int) -> Array:
+    """The entries at places along an axis; along the others there may be fewer places than entries."""
+    _check(index, a.shape[axis])
+    return np.take_along_axis(cut(a, index.shape, axis % a.ndim), index % a.shape[axis], axis=axis)
+
+
+def cut(a: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """The entries of which some are taken along an axis by places of this shape."""
+    if len(shape) != a.ndim or any(n > m for i, (n, m) in enumerate(zip(shape, a.shape, strict=True)) if i != axis):
+        raise Refused("more places beside an axis than entries, or of other axes than these have")
+    return a[tuple(slice(a.shape[i] if i == axis else n) for i, n in enumerate(shape))]
+
+
 def _check(index: Array, size: int) -> None:
     if index.size and not (-size <= index.min() and index.max() < size):
         raise Refused("a place beyond the end of an axis")
@@ -94,35 +105,49 @@ def _at(index: Array, shape: tuple[int, ...]) -> tuple[Array, ...]:
     depth = index.shape[-1] if index.ndim else 0
     if not 0 < depth <= len(shape):
         raise Refused("places of no axes, or of more than there are")
-    parts = []
     for axis in range(depth):
         _check(index[..., axis], shape[axis])
-        parts.append(index[..., axis] % shape[axis])
-    return tuple(parts)
+    return tuple(np.moveaxis(index % np.array(shape[:depth]), -1, 0))
 
 
 def _blocks(kind: str, a: Array, b: int, mode: bytes) -> Array:
     """Channel d of a block and the place (i, j) in it go with each other; which of these counts first is the mode."""
     if a.ndim != 4 or b < 1 or mode not in (b"DCR", b"CRD"):
         raise Refused("blocks of what is no image, or in a way that the auditor does not read")
-    n, c, h, w = a.shape
-    if kind == "SpaceToDepth":
-        if h % b or w % b:
-            raise Refused("blocks that do not fit")
-        parts = [a[:, :, i::b, j::b] for i in range(b) for j in range(b)]
-        return np.stack(parts, axis=1 if mode == b"DCR" else 2).reshape(n, c * b * b, h // b, w // b)
-    if c % (b * b):
+    (n, c, h, w), first = a.shape, mode == b"DCR"
+    if kind == "SpaceToDepth" and not (h % b or w % b):
+        cut = a.reshape(n, c, h // b, b, w // b, b)
+        return cut.transpose(0, *((3, 5, 1) if first else (1, 3, 5)), 2, 4).reshape(n, c * b * b, h // b, w // b)
+    if kind == "SpaceToDepth" or c % (b * b):
         raise Refused("blocks that do not fit")
-    deep = c // (b * b)
-    result = np.empty((n, deep, h * b, w * b), a.dtype)
-    for i in range(b):
-        for j in range(b):
-            n = i * b + j
-            result[:, :, i::b, j::b] = a[:, n * deep : (n + 1) * deep] if mode == b"DCR" else a[:, n :: b * b]
-    return result
+    d = c // (b * b)
+    cut = a.reshape(n, *((b, b, d) if first else (d, b, b)), h, w)
+    return cut.transpose(0, *((3, 4, 1, 5, 2) if first else (1, 4, 2, 5, 3))).reshape(n, d, h * b, w * b)
 
 
-def _of_two(kind: str, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
+def _updated(kind: str, a: Array, updates: tuple[int, ...], index: Array, attributes: Given) -> Array:
+    """The places (flat) of `a` at which a Scatter puts each of its updates."""
+    nd = kind == "ScatterND"
+    if updates != ((*index.shape[:-1], *a.shape[index.shape[-1] :]) if nd else index.shape):
+        raise Refused("updates of another shape than their places")
+    return (a[_at(index, a.shape)] if nd else _beside(a, index, int(attributes.get("axis", 0)))).ravel()
+
+
+def _gathered(program: Program, how: bytes, both: Value, at: Array, own: Array) -> Value:
+    """What is at each place of a Scatter that adds or compares, and behind it all updates that are put there."""
+    order, counts = np.argsort(at, kind="stable"), np.bincount(at, minlength=own.size)
+    most = 1 + int(counts.max(initial=0))
+    program.effort.name(own.size, most)
+    taps = np.full((own.size, most), -1)
+    taps[:, 0] = own.ravel()
+    taps[at[order], 1 + np.arange(at.size) - (counts.cumsum() - counts)[at[order]]] = own.size + order
+    if how not in (b"add", b"max", b"min"):
+        raise Refused("a Scatter that multiplies")
+    made = statistics.total(program, both, taps) if how == b"add" else bends.extreme(program, both, taps, how == b"min")
+    return made.reshaped(own.shape)
+
+
+def _of_two(kind: str, operands: Operands, attributes: Given, program: Program) -> Operand:
     given = [operands[i] for i in _TWO[kind]]
     if any(one is None or not (isinstance(one, Value) or one.dtype.kind in "fO") for one in given):
         raise Refused(f"the auditor does not read {kind} of integers, or of what is left out")
@@ -136,21 +161,11 @@ def _of_two(kind: str, operands: Operands, attributes: dict[str, Any], program: 
         program.effort.name(*np.broadcast_shapes(condition.shape, first.shape, second.shape))
         result = np.where(condition, first, second)
     else:
-        if attributes.get("reduction", b"none") not in (b"", b"none"):
-            raise Refused(f"a {kind} that adds or compares")
-        index, result = _constants(operands, 1), first.copy()
-        if kind == "ScatterND":
-            at = _at(index, result.shape)
-            if second.shape != (*index.shape[:-1], *result.shape[index.shape[-1] :]):
-                raise Refused("updates of another shape than their places")
-            result[at] = second
-        else:
-            axis = int(attributes.get("axis", 0))
-            _check(index, result.shape[axis])
-            if second.shape != index.shape:
-                raise Refused("updates of another shape than their places")
-            np.put_along_axis(result, index % result.shape[axis], second, axis=axis)
-        if np.isin(second, result).sum() != second.size or (np.unique(result).size != result.size):
+        at, result = _updated(kind, first, second.shape, _constants(operands, 1), attributes), first.copy()
+        if (how := attributes.get("reduction", b"none") or b"none") != b"none":
+            return _gathered(program, how, program.stacked([program.value(a), program.value(b)]), at, first)
+        result.ravel()[at] = second.ravel()
+        if np.unique(at).size != at.size:
             raise Refused("two updates at one place")
     if not isinstance(a, Value) and not isinstance(b, Value) and object not in (a.dtype, b.dtype):
         return np.concatenate([a.ravel(), b.ravel()])[result]

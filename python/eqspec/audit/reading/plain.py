@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 import onnx
@@ -34,7 +35,8 @@ _TYPES |= dict.fromkeys(("kernel_shape", "pads", "strides"), onnx.AttributeProto
 STORED: dict[int, tuple[str, str]] = {
     TensorProto.FLOAT: ("<f4", "float_data"),
     TensorProto.DOUBLE: ("<f8", "double_data"),
-    TensorProto.FLOAT16: ("<f2", "raw_data"),
+    TensorProto.FLOAT16: ("<f2", "int32_data"),
+    TensorProto.BFLOAT16: ("<V2", "int32_data"),
     TensorProto.INT8: ("<i1", "int32_data"),
     TensorProto.UINT8: ("<u1", "int32_data"),
     TensorProto.INT16: ("<i2", "int32_data"),
@@ -44,6 +46,10 @@ STORED: dict[int, tuple[str, str]] = {
     TensorProto.BOOL: ("|u1", "int32_data"),
 }
 """Types of constants, and where they are if not in raw bytes."""
+FLOATS: dict[int, type[np.floating[Any]]] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
+WHOLE: dict[int, Any] = {TensorProto.BOOL: bool, TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
+HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+"""Outside of raw bytes, these are integers that have their bits; the second one has the upper half of a float's."""
 
 
 def plain(content: bytes, shapes: Mapping[str, Sequence[int]]) -> tuple[onnx.GraphProto, int]:
@@ -125,13 +131,17 @@ def numbers_of(tensor: onnx.TensorProto) -> Array:
     others = {name for _, name in STORED.values()} | {"raw_data", "uint64_data", "string_data"}
     others.discard("raw_data" if raw else field)
     held = np.frombuffer(tensor.raw_data, kind) if raw else np.array(getattr(tensor, field))
-    stored = held.astype(kind)
+    bits = "<u2" if tensor.data_type in HALVES and not raw else kind
+    stored = held.astype(bits)
     if not raw and stored.dtype.kind in "iu" and (stored.astype(np.int64) != held).any():
         raise Refused(f"constant {tensor.name!r} holds a number beyond its type")
+    stored = stored.view(kind)
     if any(len(getattr(tensor, name)) for name in others) or stored.size != size or min(tensor.dims, default=0) < 0:
         raise Refused(f"constant {tensor.name!r} does not hold what its sizes ask for")
     if tensor.data_type == TensorProto.BOOL:
         if (stored > 1).any():
             raise Refused(f"constant {tensor.name!r} holds a truth value that is neither 0 nor 1")
         stored = stored.astype(bool)
+    if tensor.data_type == TensorProto.BFLOAT16:
+        stored = (stored.view("<u2").astype("<u4") << 16).view("<f4")
     return stored.reshape(tuple(tensor.dims))

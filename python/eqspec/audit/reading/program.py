@@ -7,7 +7,7 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -26,6 +26,8 @@ Operand = Value | Array
 """A value, or constants: floats that are exact, or Numbers."""
 Operands = Sequence[Operand | None]
 """Those of a node, None where one is left out."""
+Given = Mapping[str, Any]
+"""Its attributes by their names."""
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Operands, given: 
     scale, *rest = (_constants(operand, x.shape) for operand in operands[1:])
     if node.op_type == "BipolarQuant":
         ends, rounding, half = (np.zeros(x.shape), np.ones(x.shape)), FLOOR, np.full(x.shape, 0.5)
-        return meant(program, _rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
+        return meant(program, rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
     (zero, bits), signed, narrow = rest, given.get("signed", 1), given.get("narrow", 1)
     mode = given.get("rounding_mode", b"ROUND").decode("utf-8", "replace").upper()
     if mode not in MODES or not {signed, narrow} <= {0, 1}:
@@ -111,7 +111,7 @@ def computed(program: Program, node: onnx.NodeProto, operands: Operands, given: 
         raise Refused(f"a {node.op_type} whose width is no whole number of bits from {1 + signed} to {MOST_BITS}")
     limit = 2.0 ** (bits - signed)
     ends = (narrow - limit, limit - 1.0) if signed else (np.zeros(x.shape), limit - 1.0 - narrow)
-    return meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
+    return meant(program, rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
 
 
 @np.errstate(all="ignore")
@@ -137,7 +137,7 @@ def quantised(program: Program, operands: Operands, given: Mapping[str, Any], in
         raise Refused("levels, signs or whole numbers times a weight that may lie between two levels")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
     low, high = (end - behind for end in TYPES[zero.dtype])
-    return Levels(_rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
+    return Levels(rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
 
 
 def _isolated(program: Program, x: Value, scale: Array) -> bool:
@@ -153,12 +153,12 @@ def _isolated(program: Program, x: Value, scale: Array) -> bool:
         bent = step is not None and step.curves == BENT and single
         if not bent and (not names or names - ISOLATED or not (single or names - {"levels"})):
             continue
-        weights = np.unique(np.abs([float(_exactly(one)) for one in part.kernels.ravel()]))
+        weights = np.unique(np.abs([_near(one) for one in part.kernels.ravel()]))
         weights = weights[weights > 0.0]
         if step and bent and _isolated(program, step.value, np.divide.outer(scales, weights)):
             return True
         constants = [a for one in x.parts if one.source == CONSTANT for a in one.kernels.ravel()]
-        moved = np.unique([0.0, *(float(_exactly(a)) for a in constants)])
+        moved = np.unique([0.0, *map(_near, constants)])
         short = (np.frexp(np.append(weights, scales))[0] == 0.5).all()
         if not (bent or short) and any(_between(w / s, b / s) for w in weights for s in scales for b in moved):
             return True
@@ -208,7 +208,7 @@ def along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, A
     return _constants(operand.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))]), shape)
 
 
-def _rounded(program: Program, x: Operand, scale: Array, zero: Array, ends: tuple[Array, Array], mode: int) -> Operand:
+def rounded(program: Program, x: Operand, scale: Array, zero: Array, ends: tuple[Array, Array], mode: int) -> Operand:
     """The levels of every entry: a step, or integers."""
     if program.kind.rounds:
         raise Refused("quantisers are not read in float32, where a rounding may decide on another level")
@@ -221,16 +221,21 @@ def _rounded(program: Program, x: Operand, scale: Array, zero: Array, ends: tupl
     if isinstance(x, Value):
         return program.step(x, joined([known[key] for key in keys]) if len(known) > 1 else tuple(known.values()))
     program.effort.spend(x.size)
-    return np.array([float(level(k, _exactly(v))) for k, v in zip(keys, x.ravel(), strict=True)]).reshape(x.shape)
+    return np.array([_level(key, number) for key, number in zip(keys, x.ravel(), strict=True)]).reshape(x.shape)
 
 
-def _exactly(number: Any) -> Fraction:
-    """A constant that is known exactly: else no one can say which level it has."""
-    if not isinstance(number, Number):
-        return Fraction(float(number))
-    if not isinstance(number.c, Fraction) or number.missing:
-        raise Refused("a constant that is computed, and no rational number, is quantised")
-    return number.c
+def _level(key: tuple[float, ...], number: Any) -> float:
+    """Of a constant: that of all numbers which it may be."""
+    one = Number.of(number).rounded()
+    low, high = (level(key, one.c + off) for off in (-one.missing, one.missing))
+    if low != high:
+        raise Refused("a constant that is computed, and may lie on either side of a threshold, is quantised")
+    return float(low)
+
+
+def _near(number: Any) -> float:
+    """A constant up to far less than what `_isolated` allows for."""
+    return float(number.rounded().c) if isinstance(number, Number) else float(number)
 
 
 def meant(program: Program, levels: Operand, unit: Array, base: Array) -> Operand:
@@ -248,7 +253,7 @@ def product(program: Program, a: Array, b: Array) -> Array:
     if b.dtype != object:
         (p, _), (q, _) = np.frexp(a), np.frexp(b)
         if (np.ldexp(p, 24) % 1.0 == 0.0).all() and (np.ldexp(q, 29) % 1.0 == 0.0).all():
-            near = a * b
+            near = np.asarray(a * b)
             if ((np.abs(near) > 2.0**-900) | (near == 0.0)).all() and np.isfinite(near).all():
                 return near
     return program.effort.done(np.multiply, a, b)

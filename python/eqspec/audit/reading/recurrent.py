@@ -10,7 +10,7 @@ gates are refused, and float32 is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from ..functions import BENT
 from ..rounding import Array, Refused
 from . import affine, unary
-from .program import Operand, Operands, Program, constants
+from .program import Given, Operand, Operands, Program, constants
 from .value import Value
 
 GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
@@ -92,7 +92,7 @@ def _lstm(cell: _Cell, x: Operand, h: Operand, c: Operand, _: bool) -> tuple[Val
 _STEPS = {"GRU": _gru, "LSTM": _lstm, "RNN": _rnn}
 
 
-def computed(program: Program, operator: str, operands: Operands, attributes: Mapping[str, Any]) -> list[Operand]:
+def computed(program: Program, operator: str, operands: Operands, attributes: Given) -> list[Operand]:
     """All states (T, D, N, H), the last of each direction (D, N, H), and its last cell."""
     other = not set(attributes) <= _READ or attributes.get("layout", 0) or attributes.get("input_forget", 0)
     if program.kind.rounds or other:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
-from typing import Any
 
 import numpy as np
 
 from ..rounding import Refused
-from .program import Operands, Program
+from .program import Given, Operands, Program
 from .shape_operators import said, whole
 from .value import Value
 
@@ -23,12 +22,12 @@ HALF = Fraction(1, 2)
 _KNOWN = {"coordinate_transformation_mode", "cubic_coeff_a", "mode", "nearest_mode", "extrapolation_value"}
 
 
-def is_resampling(operator: str, attributes: dict[str, Any]) -> bool:
+def is_resampling(operator: str, attributes: Given) -> bool:
     """Whether a Resize or an Upsample makes numbers of several entries."""
     return operator in ("Resize", "Upsample") and attributes.get("mode") in (b"linear", b"cubic", b"bilinear")
 
 
-def resampled(program: Program, operator: str, opset: int, operands: Operands, attributes: dict[str, Any]) -> Value:
+def resampled(program: Program, operator: str, opset: int, operands: Operands, attributes: Given) -> Value:
     """The result, of a value."""
     x, mode = operands[0], attributes["mode"]
     if not isinstance(x, Value) or program.kind.rounds:
@@ -49,7 +48,7 @@ def resampled(program: Program, operator: str, opset: int, operands: Operands, a
 
 
 def _scales(
-    operator: str, opset: int, operands: Operands, attributes: dict[str, Any], shape: tuple[int, ...]
+    operator: str, opset: int, operands: Operands, attributes: Given, shape: tuple[int, ...]
 ) -> tuple[list[Fraction], list[int]]:
     at = 2 if operator == "Resize" and opset >= 11 else 1
     given = operands[at] if len(operands) > at else None
@@ -87,13 +86,9 @@ def _linear(x: Fraction, size: int) -> Row:
 
 def _cubic(x: Fraction, size: int, a: Fraction) -> Row:
     first, t = floor(x) - 1, x - floor(x)
-    u = 1 - t
-    shares = (
-        ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a,
-        ((a + 2) * t - (a + 3)) * t * t + 1,
-        ((a + 2) * u - (a + 3)) * u * u + 1,
-        ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a,
-    )
+    inner = [((a + 2) * d - (a + 3)) * d * d + 1 for d in (t, 1 - t)]
+    outer = [((a * d - 5 * a) * d + 8 * a) * d - 4 * a for d in (1 + t, 2 - t)]
+    shares = outer[0], *inner, outer[1]
     found: Row = {}
     for k, share in enumerate(shares):
         place = max(0, min(first + k, size - 1))

@@ -6,13 +6,12 @@ They are done to constants as they are, and of values to the numbers of their en
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 import onnx
 
 from ..rounding import Array, Refused
-from .program import Operand, Operands, Program
+from .program import Given, Operand, Operands, Program
 from .value import Value
 
 MOVING = {"Concat", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Resize", "Shape", "Slice", "Split"}
@@ -20,9 +19,7 @@ MOVING |= {"Squeeze", "Transpose", "Unsqueeze", "Upsample"}
 MOST_GATHERED = 1 << 20
 
 
-def moved(
-    node: onnx.NodeProto, opset: int, operands: Operands, attributes: dict[str, Any], program: Program
-) -> list[Operand]:
+def moved(node: onnx.NodeProto, opset: int, operands: Operands, attributes: Given, program: Program) -> list[Operand]:
     """The results of an operator of MOVING: one, but for Split."""
     if node.op_type == "Concat":
         return [joined(operands, attributes["axis"], program)]
@@ -63,7 +60,7 @@ def joined(operands: Operands, axis: int, program: Program) -> Operand:
     return program.taken(program.stacked(values), np.concatenate(numbers, axis=axis))
 
 
-def _padded(x: Operand, opset: int, operands: Operands, attributes: dict[str, Any], program: Program) -> Operand:
+def _padded(x: Operand, opset: int, operands: Operands, attributes: Given, program: Program) -> Operand:
     pads = whole(operands, 1) if opset >= 11 else list(attributes["pads"])
     axes = whole(operands, 3) if opset >= 18 else None
     axes, mode = list(range(len(x.shape))) if axes is None else axes, attributes.get("mode", b"constant").decode()
@@ -95,12 +92,12 @@ _UNSAID = {"antialias": 0, "exclude_outside": 0, "keep_aspect_ratio_policy": b"s
 _WAYS = [(b"asymmetric", b"floor"), *((b"half_pixel", way) for way in (b"round_prefer_floor", b"round_prefer_ceil"))]
 
 
-def said(attributes: dict[str, Any]) -> set[str]:
+def said(attributes: Given) -> set[str]:
     """Which attributes of a Resize say something: torch writes those, too, of which each has its default."""
     return {name for name, value in attributes.items() if _UNSAID.get(name) != value}
 
 
-def _resized(x: Array, opset: int, operands: Operands, attributes: dict[str, Any], program: Program) -> Array:
+def _resized(x: Array, opset: int, operands: Operands, attributes: Given, program: Program) -> Array:
     """Whole numbers of copies of every entry, side by side."""
     given = [operands[i] if i < len(operands) else None for i in range(4)]
     get = attributes.get
@@ -126,7 +123,7 @@ def _resized(x: Array, opset: int, operands: Operands, attributes: dict[str, Any
     return x
 
 
-def reduced(x: Value, operator: str, opset: int, operands: Operands, attributes: dict[str, Any]) -> Array:
+def reduced(x: Value, operator: str, opset: int, operands: Operands, attributes: Given) -> Array:
     """Which entries each result of a reduction is made of, (..., t)."""
     axes = whole(operands, 1) if opset >= (13 if operator == "ReduceSum" else 18) else attributes.get("axes")
     ndim = len(x.shape)
@@ -142,7 +139,7 @@ def reduced(x: Value, operator: str, opset: int, operands: Operands, attributes:
     return x.places.transpose(*rest, *axes).reshape(*shape, prod(x.shape[axis] for axis in axes))
 
 
-def _moved(operator: str, opset: int, x: Array, operands: Operands, attributes: dict[str, Any]) -> Array:
+def _moved(operator: str, opset: int, x: Array, operands: Operands, attributes: Given) -> Array:
     if operator == "Flatten":
         axis = attributes.get("axis", 1)
         if not -x.ndim <= axis <= x.ndim:
@@ -176,7 +173,7 @@ def _moved(operator: str, opset: int, x: Array, operands: Operands, attributes: 
     return x if operator == "Identity" else np.transpose(x, attributes.get("perm"))
 
 
-def _split(opset: int, x: Array, operands: Operands, attributes: dict[str, Any], count: int) -> list[Array]:
+def _split(opset: int, x: Array, operands: Operands, attributes: Given, count: int) -> list[Array]:
     """Sizes are given, or all are alike; since opset 18 the last may then be smaller."""
     axis = attributes.get("axis", 0)
     sizes, size = whole(operands, 1) if opset >= 13 else attributes.get("split"), x.shape[axis]
@@ -193,7 +190,7 @@ def _split(opset: int, x: Array, operands: Operands, attributes: dict[str, Any],
     return list(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _sliced(x: Array, opset: int, operands: Operands, attributes: dict[str, Any]) -> Array:
+def _sliced(x: Array, opset: int, operands: Operands, attributes: Given) -> Array:
     """Starts and ends count from the end where they are negative, and are then clamped to the axis."""
     names = ("starts", "ends", "axes")
     given = [whole(operands, k + 1) if opset >= 10 else attributes.get(name) for k, name in enumerate(names)]

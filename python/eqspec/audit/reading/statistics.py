@@ -9,16 +9,14 @@ In float32 only a Softmax is read, each share of which is assumed to be as a fun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from ..functions import Curve
 from ..rounding import Array, Refused
 from . import affine, assumed, bends, unary
-from .program import Operand, Operands, Program
+from .program import Given, Operand, Operands, Program
 from .shape_operators import reduced
 from .value import CONSTANT, Value
 from .windows import AROUND, windows
@@ -31,7 +29,7 @@ NORMALISING = {"GroupNormalization", "InstanceNormalization", "LayerNormalizatio
 NORMALISING |= {"GlobalLpPool", "LRN", "LpPool", "RMSNormalization"}
 
 
-def summed(program: Program, operator: str, x: Value, opset: int, operands: Operands, given: dict[str, Any]) -> Value:
+def summed(program: Program, operator: str, x: Value, opset: int, operands: Operands, given: Given) -> Value:
     """An operator of SUMMED."""
     taps = reduced(x, operator, opset, operands, given)
     if not taps.shape[-1]:
@@ -63,9 +61,7 @@ def _multiplied(program: Program, x: Value, taps: Array) -> Value:
     return program.taken(value, at[..., 0])
 
 
-def normalised(
-    program: Program, operator: str, x: Value, opset: int, operands: Operands, given: Mapping[str, Any]
-) -> Operand:
+def normalised(program: Program, operator: str, x: Value, opset: int, operands: Operands, given: Given) -> Operand:
     """An operator of NORMALISING, with the scale and the bias that follow."""
     rank, epsilon = len(x.shape), float(given.get("epsilon", np.float32(1e-5)))
     if operator == "LpNormalization":
@@ -121,17 +117,14 @@ def _norms(program: Program, x: Value, taps: Array, order: int) -> Value:
     return made if order == 1 else unary.applied(program, made, Curve("sqrt"))
 
 
-def _by_neighbours(program: Program, x: Value, given: Mapping[str, Any]) -> Value:
+def _by_neighbours(program: Program, x: Value, given: Given) -> Value:
     """LRN: x (bias + alpha / size sum of squares)^-beta, over channels near by, more of them behind if size is even."""
     size, channels = int(given["size"]), x.shape[1] if len(x.shape) > 2 else 0
     alpha, beta, bias = (float(given.get(n, np.float32(v))) for n, v in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1)))
     if size < 1 or not channels:
         raise Refused("an LRN of no channels")
-    parts = []
-    for channel in range(channels):
-        before = np.arange(channel - (size - 1) // 2, channel - (size - 1) // 2 + size)
-        parts.append(np.where((before >= 0) & (before < channels), before, -1))
-    near = np.array(parts)  # (c, k)
+    near = np.arange(channels)[:, None] + np.arange(size) - (size - 1) // 2
+    near = np.where((near >= 0) & (near < channels), near, -1)  # (c, k)
     last = np.moveaxis(x.places, 1, -1)
     program.effort.name(x.size, size)
     taps = np.where(near >= 0, last[..., np.maximum(near, 0)], -1)
@@ -157,10 +150,8 @@ def _by_norm(program: Program, x: Value, axis: int, order: int) -> Value:
 def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool, hidden: Array | None = None) -> Value:
     """Softmax or LogSoftmax with which the network goes on. What is hidden has a share of 0, the others share 1."""
     rank = len(x.shape)
-    if not -rank <= axis < rank:
-        raise Refused("a Softmax along no axis")
-    if axis % rank == 0 and rank > 1:
-        raise Refused("a Softmax along the axis of the samples")
+    if not -rank <= axis < rank or (axis % rank == 0 and rank > 1):
+        raise Refused("a Softmax along no axis, or along that of the samples")
     if opset < 13:
         runs = x.places.reshape(-1, prod(x.shape[axis % rank :]))
     else:

@@ -13,10 +13,6 @@ from functools import lru_cache
 from math import isqrt
 from typing import Any
 
-import numpy as np
-
-from ..rounding import Array
-
 BITS, MOST = 200, 4096
 """Of a root where it is rounded; and of how many parts a product may consist."""
 RATIONAL = Fraction(1)
@@ -108,12 +104,3 @@ def _parts(number: Any) -> Mapping[Fraction, Fraction]:
 def _made(parts: Mapping[Fraction, Fraction]) -> Any:
     parts = {q: r for q, r in parts.items() if r}
     return Surd(parts) if any(q != 1 for q in parts) else parts.get(RATIONAL, Fraction(0))
-
-
-def rational(layer: Array) -> Array:
-    """A layer (2, ...), what is exact and what is missing, with rationals for the surds and what they miss added."""
-    exact, missing = layer.copy()
-    for place in zip(*np.nonzero(np.frompyfunc(lambda x: isinstance(x, Surd), 1, 1)(exact)), strict=True):
-        exact[place], off = exact[place].near()
-        missing[place] += off
-    return np.stack([exact, missing])

@@ -18,6 +18,7 @@ from .value import Value
 
 COMPARING = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
 NEVER = {"IsInf", "IsNaN"}
+TRUTHS = COMPARING | NEVER
 """Of real numbers; where the value is none, as a logarithm below 0, neither is that of the network (`with_asked`)."""
 
 
@@ -39,9 +40,11 @@ def compared(program: Program, operator: str, operands: Operands) -> Value:
     if operator in ("Less", "GreaterOrEqual"):
         a, b = b, a
     if operator in ("Greater", "Less"):
-        return _above(program, a, b)
+        made = above(program, a, b)
+        program.origins[made] = ("Greater", (a, b))
+        return made
     if operator in ("GreaterOrEqual", "LessOrEqual"):
-        return _opposite(program, _above(program, a, b))
+        return _opposite(program, above(program, a, b))
     if operator == "Equal":
         return _opposite(program, bends.absolute(program, _sign(program, a, b)))
     if operator == "Xor":
@@ -55,6 +58,8 @@ def chosen(program: Program, condition: Value, a: Operand, b: Operand) -> Value:
     """Where: b + condition (a - b), or where one of them is constant condition a + (1 - condition) b."""
     if program.kind.rounds:
         raise Refused("the auditor does not read choices in float32")
+    if (guarded := _guarded(program, condition, a, b)) is not None:
+        return guarded
     shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
     if isinstance(a, Value) == isinstance(b, Value):
         terms = [(condition, affine.elementwise(program, "Sub", [a, b])), (None, b)]
@@ -62,6 +67,19 @@ def chosen(program: Program, condition: Value, a: Operand, b: Operand) -> Value:
         terms = [(condition, a), (_opposite(program, condition), b)]
     found = program.added(*(_share(program, share, x) for share, x in terms))
     return program.taken(found, np.broadcast_to(found.places, shape))
+
+
+def _guarded(program: Program, condition: Value, a: Operand, b: Operand) -> Value | None:
+    """Where(x > c, x, softplus(x)), as torch writes Softplus, as one function; None of all else."""
+    operator, compared = program.origins.get(condition, ("", ()))
+    if operator != "Greater" or compared[0] is not a or not (isinstance(a, Value) and isinstance(b, Value)):
+        return None
+    limit, step = compared[1], unary.whole(program, b.parts[0], b.size) if len(b.parts) == 1 else None
+    if isinstance(limit, Value) or limit.dtype == object or limit.size != 1 or b.shape != a.shape or step is None:
+        return None
+    if unary.only(b.parts[0], b.size) != 1 or step.curves != (Curve("softplus"),) or not unary.same(step.value, a):
+        return None
+    return unary.applied(program, a, Curve("guarded", (float(limit.reshape(())),)))
 
 
 def _share(program: Program, share: Value | None, x: Operand) -> Operand:
@@ -89,7 +107,8 @@ def _sign(program: Program, a: Operand, b: Operand) -> Value:
     return unary.applied(program, program.apart(a, b), Curve("sign"))
 
 
-def _above(program: Program, a: Operand, b: Operand) -> Value:
+def above(program: Program, a: Operand, b: Operand) -> Value:
+    """Whether a > b: 0 or 1."""
     return program.step(_sign(program, a, b), BENT)
 
 

@@ -9,7 +9,6 @@ products of values are not read, and of functions it is assumed how far a runtim
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +17,8 @@ import numpy as np
 from ..functions import Curve, joined
 from ..rounding import Refused
 from . import assumed
-from .number import Number
-from .program import Operand, Program, Step
+from .number import Number, exact
+from .program import Given, Operand, Program, Step
 from .surd import root
 from .value import INPUTS, Part, Value
 
@@ -38,9 +37,7 @@ WITH: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
 OPERATORS = {*PLAIN, *WITH, "Ceil", "Gelu", "HardSwish", "Pow", "Swish"}
 
 
-def computed(
-    program: Program, operator: str, x: Value, attributes: Mapping[str, Any], exponent: Operand | None
-) -> Value:
+def computed(program: Program, operator: str, x: Value, attributes: Given, exponent: Operand | None) -> Value:
     """The result of one of OPERATORS, of a value that varies."""
     if operator == "Pow":
         return power(program, x, exponent)
@@ -63,8 +60,8 @@ def computed(
 
 def applied(program: Program, x: Value, curve: Curve) -> Value:
     """A function of every entry, over the reals; 1 / sqrt(x) is x^(-1/2)."""
-    step = _whole(program, x.parts[0], x.size) if curve.name == "reciprocal" and len(x.parts) == 1 else None
-    if step and step.curves == (Curve("sqrt"),) and _one(x.parts[0], x.size) == 1:
+    step = whole(program, x.parts[0], x.size) if curve.name == "reciprocal" and len(x.parts) == 1 else None
+    if step and step.curves == (Curve("sqrt"),) and only(x.parts[0], x.size) == 1:
         x, curve = step.value.reshaped(x.shape), Curve("power", (-0.5,))
     return program.step(x, (curve,))
 
@@ -128,7 +125,7 @@ def _plain(program: Program, x: Value) -> Value | None:
     """What is a multiple of the result of a function, entry by entry, as this result; None of all else."""
     if len(x.parts) != 1 or (part := x.parts[0]).index.shape[1] != 1 or len(part.rows) != x.size or part.source < 0:
         return None
-    numbers = {_exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
+    numbers = {exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
     curved = program.steps[part.source].curves and not program.kind.rounds
     if not curved or (part.index < 0).any() or None in numbers or numbers == {1}:
         return None
@@ -152,8 +149,8 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     if len(units) != 1 or len(gate.parts) > 2 or program.kind.rounds:
         return None
     part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
-    step = _whole(program, part, gate.size)
-    factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
+    step = whole(program, part, gate.size)
+    factor, more = only(part, gate.size), Fraction(0) if not shift else only(shift[0], gate.size)
     if step is None or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
         return None
     (curve,), inner = step.curves, step.value
@@ -171,7 +168,7 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     return None
 
 
-def _whole(program: Program, part: Part, size: int) -> Step | None:
+def whole(program: Program, part: Part, size: int) -> Step | None:
     """The step of which a part has all rows in their order; None where it is not so."""
     step = program.steps[part.source] if part.source >= 0 else None
     whole = all(np.array_equal(a.ravel(), np.arange(size)) for a in (part.rows, part.index))
@@ -184,18 +181,12 @@ def _scaled(program: Program, x: Value, factor: Any, shape: tuple[int, ...]) -> 
     return (x if factor == 1 else program.scaled(x, np.array(number, object))).reshaped(shape)
 
 
-def _one(part: Part, size: int) -> Any:
+def only(part: Part, size: int) -> Any:
     """The number that all kernels of a part with one unit a row are, or None."""
     if part.index.shape[1] != 1 or len(part.rows) != size:
         return None
-    found = {_exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
+    found = {exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
     return found.pop() if len(found) == 1 else None
-
-
-def _exact(number: Any) -> Fraction | None:
-    if not isinstance(number, Number):
-        return Fraction(float(number))
-    return number.c if isinstance(number.c, Fraction) and not number.k else None
 
 
 def same(u: Value, v: Value) -> bool:
@@ -214,7 +205,7 @@ def _ratio(u: Value, v: Value) -> Fraction | None:
         pairs = {(int(i), int(j)) for i, j in zip(a.kind, b.kind, strict=True)}
         for i, j in pairs:
             for one, other in zip(a.kernels[i], b.kernels[j], strict=True):
-                p, q = _exact(one), _exact(other)
+                p, q = exact(one), exact(other)
                 if p is None or q is None or (p == 0) != (q == 0) or (q != 0 and ratio not in (None, p / q)):
                     return None
                 ratio = p / q if q != 0 else ratio

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..functions import BENT
 from ..rounding import Refused
 from . import affine, bends
 from .number import Number
-from .program import Operand, Operands, Program, constants, optional, real
+from .program import Given, Operand, Operands, Program, constants, optional, real
 from .shape_operators import reduced
 from .value import Value
 from .windows import AROUND, windows
@@ -22,7 +20,7 @@ _BENDS = {"Abs", "Clip", "HardSigmoid", "LeakyRelu", "Max", "Min", "PRelu", "Rel
 OPERATORS = {"Conv", *_POOLS, *_GLOBAL, *_REDUCED, *_BENDS}
 
 
-def computed(program: Program, operator: str, opset: int, operands: Operands, attributes: dict[str, Any]) -> Operand:
+def computed(program: Program, operator: str, opset: int, operands: Operands, attributes: Given) -> Operand:
     """The result of one of OPERATORS."""
     if operator in ("Max", "Min"):
         every = [real(operands, i) for i in range(len(operands))]
