@@ -103,8 +103,7 @@ def stated(step: Step) -> list[tuple[Affine, Unknown]]:
                 if off:
                     unknown[key] = unknown.get(key, ZERO) + off
     return [
-        (({k: w for k, w in weights.items() if w}, sum(biases, ZERO)), unknown)
-        for weights, biases, unknown in rows
+        (({k: w for k, w in weights.items() if w}, sum(biases, ZERO)), unknown) for weights, biases, unknown in rows
     ]
 
 

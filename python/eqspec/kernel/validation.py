@@ -133,7 +133,11 @@ def _affine(
         if int(word):
             weights[unit] = Fraction(int(word), denominator)
         unit += 1
-    return weights, Fraction(bias, grain) / denominator, (Fraction(off, denominator), Fraction(slack, grain) / denominator)
+    return (
+        weights,
+        Fraction(bias, grain) / denominator,
+        (Fraction(off, denominator), Fraction(slack, grain) / denominator),
+    )
 
 
 def _index(word: str) -> int:
