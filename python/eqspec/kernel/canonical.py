@@ -251,9 +251,12 @@ def _row(affine: Affine, denominator: int, grain: int, more: tuple[Fraction, Fra
     for unit in sorted(row):
         if unit > at:
             words.append("0" if unit == at + 1 else f"*{unit - at}")
-        weight = row[unit] * denominator
-        words.append(str(round(weight)))
-        off += abs(weight - round(weight))
+        weight = row[unit]
+        whole, rest = divmod(weight.numerator * denominator, weight.denominator)
+        if rest:
+            whole = round(weight * denominator)
+            off += abs(weight * denominator - whole)
+        words.append(str(whole))
         at = unit + 1
     bias = exact * denominator * grain
     errors = [ceil(off), ceil(abs(bias - round(bias)) + more[1] * denominator * grain)]

@@ -23,6 +23,7 @@ Affine = tuple[dict[Entry, Fraction], Fraction]
 """Weights of entries of steps, and a bias."""
 Unknown = dict[Entry | None, Fraction]
 """How far the auditor's own number of an entry may be off, and of the bias, which is None."""
+ZERO = Fraction(0)
 
 
 def side_by_side(
@@ -100,17 +101,16 @@ def stated(step: Step) -> list[tuple[Affine, Unknown]]:
                 else:
                     weights[key] = weights[key] + number if key in weights else number
                 if off:
-                    unknown[key] = unknown.get(key, Fraction(0)) + off
+                    unknown[key] = unknown.get(key, ZERO) + off
     return [
-        (({k: w for k, w in weights.items() if w}, sum(biases, Fraction(0))), unknown)
-        for weights, biases, unknown in rows
+        (({k: w for k, w in weights.items() if w}, sum(biases, ZERO)), unknown) for weights, biases, unknown in rows
     ]
 
 
 def nearest(value: Any) -> tuple[Fraction, Fraction]:
     """A rational near a number of the auditor, and at most how far it is off: 0 but for roots and what is rounded."""
     if isinstance(value, float):
-        return Fraction(float(value)), Fraction(0)
-    exact, missing = getattr(value, "c", value), value.missing if getattr(value, "k", 0) else Fraction(0)
-    near, off = exact.near() if isinstance(exact, Surd) else (Fraction(exact), Fraction(0))
+        return Fraction.from_float(float(value)), ZERO
+    exact, missing = getattr(value, "c", value), value.missing if getattr(value, "k", 0) else ZERO
+    near, off = exact.near() if isinstance(exact, Surd) else (Fraction(exact), ZERO)
     return near, off + missing

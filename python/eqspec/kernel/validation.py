@@ -64,7 +64,7 @@ def _compare(
     held: list[list[Held | None]] = [[Held(INPUTS, i) for i in range(inputs)] for _ in given]
     for number, partner in enumerate(partners):
         _expect(words, "layer")
-        denominator = Fraction(int(next(words)))
+        denominator = int(next(words))
         functions = [_function(words, grain) for _ in range(_index(next(words)))]
         rows = [[] if at is None else stated(one[at]) for at, one in zip(partner, given, strict=True)]
         width, now = max(map(len, rows)), [list[Held | None](), list[Held | None]()]
@@ -118,7 +118,7 @@ EXACT = Fraction(0), Fraction(0)
 
 
 def _affine(
-    words: Iterator[str], denominator: Fraction, grain: int
+    words: Iterator[str], denominator: int, grain: int
 ) -> tuple[dict[int, Fraction], Fraction, tuple[Fraction, Fraction]]:
     """Weights of neurons of the layer before, and a bias; errors, of the weights together and of the bias."""
     first, *sizes = next(words).split("~")
@@ -131,9 +131,13 @@ def _affine(
             unit += _index(word[1:])
             continue
         if int(word):
-            weights[unit] = int(word) / denominator
+            weights[unit] = Fraction(int(word), denominator)
         unit += 1
-    return weights, Fraction(bias, grain) / denominator, (off / denominator, Fraction(slack, grain) / denominator)
+    return (
+        weights,
+        Fraction(bias, grain) / denominator,
+        (Fraction(off, denominator), Fraction(slack, grain) / denominator),
+    )
 
 
 def _index(word: str) -> int:
