@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
-from eqspec.networks import read_network
+from eqspec.networks import as_network, read_network
 from unit.networks.composed_cases import COMPOSED_CASES
 from unit.networks.function_cases import OPERATOR_CASES, RECOGNISED_CASES, REDUCED_CASES, Case, numbers
 from unit.networks.graph_operator_cases import CASES
@@ -131,3 +131,15 @@ def test_constants_that_are_nowhere_are_refused(name: str, tmp_path: Path) -> No
     (tmp_path / "beside").unlink()
     with pytest.raises(NetworkError, match="no external data file"):
         read_network(parted)
+
+
+def test_models_in_memory_read_nothing_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = numpy_helper.from_array(np.ones((2, 2), np.float32))
+    proto = model([helper.make_node("Constant", [], ["w"], value=weights), node("MatMul", ["x", "w"], "y")], {}, [1, 2])
+    _, parted = _saved(proto, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert as_network(onnx.load(parted)).input_size == 2
+    with pytest.raises(NetworkError, match="in a file beside the model"):
+        as_network(onnx.load(parted, load_external_data=False))
