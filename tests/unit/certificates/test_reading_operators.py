@@ -375,3 +375,59 @@ def test_a_constant_on_either_side_of_a_threshold_has_no_level(tmp_path: Path) -
         proto = model(nodes, {**constants, "c": np.array(square, np.float32)}, [1, 4])
         values = values_at(file(saved(tmp_path, proto), 4, 4), [Fraction(v) for v in POINT])
         assert values == [(level * Fraction(v),) * 2 for v in POINT]
+
+
+FUNCTIONS = (
+    "Atan",
+    "Cos",
+    "Erf",
+    "Exp",
+    "Floor",
+    "Log",
+    "Mish",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Softplus",
+    "Softsign",
+    "Tanh",
+)
+
+
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_functions_of_constants_are_those_of_onnxruntime(kind: str, tmp_path: Path) -> None:
+    constants = {"c": np.array([0.5, 2.25, 1.0, 3.75], np.float32)}
+    nodes = [node(kind, ["c"], "f"), node("Mul", ["x", "f"], "y")]
+    proto = model(nodes, constants, [1, 4], opset=18)
+    path = saved(tmp_path, proto)
+    values = values_at(file(path, 4, 4), [Fraction(v) for v in POINT])
+    expected = run_onnxruntime(proto, np.array([POINT], np.float32)).ravel()
+    assert all(high - low < Fraction(1, 2**40) for low, high in values)
+    np.testing.assert_allclose([float(low) for low, _ in values], expected, rtol=1e-5, atol=1e-30)
+    with pytest.raises(Refused, match="in float32"):
+        layers(file(path, 4, 4, Float32))
+
+
+def test_what_lies_between_two_numbers_is_covered_by_one() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        low = Fraction(float(rng.normal() * 10.0 ** rng.integers(-12, 6)))
+        high = low + abs(low) * Fraction(float(rng.random() * 2.0 ** -rng.integers(30, 60)))
+        one = Number.between(low, high)
+        assert one.c - one.missing <= low <= high <= one.c + one.missing
+        assert one.missing <= (high - low) / 2 * Fraction(5, 4) + abs(low) / 2**190
+        assert one.a >= abs(one.c)
+
+
+@pytest.mark.parametrize("base", [2.0, 0.375, 1.0])
+def test_powers_of_constants_are_those_of_onnxruntime(base: float, tmp_path: Path) -> None:
+    proto = model([node("Pow", ["c", "x"], "y")], {"c": np.array(base, np.float32)}, [1, 4])
+    values = values_at(file(saved(tmp_path, proto), 4, 4), [Fraction(v) for v in POINT])
+    expected = run_onnxruntime(proto, np.array([POINT], np.float32)).ravel()
+    np.testing.assert_allclose([float(low) for low, _ in values], expected, rtol=1e-5)
+    assert all(low <= Fraction(base) ** 2 <= high for low, high in values[2:3])
+
+
+@pytest.mark.parametrize("base", [0.0, -2.0])
+def test_powers_of_constants_that_are_not_positive_are_refused(base: float, tmp_path: Path) -> None:
+    refused([node("Pow", ["c", "x"], "y")], {"c": np.array(base, np.float32)}, tmp_path, "log is not defined")

@@ -104,7 +104,7 @@ def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes
     """alpha a b + beta c."""
     if not len(a.shape) == len(b.shape) == 2:
         raise Refused("a Gemm of what are no matrices")
-    a, b = (_turned(program, x) if attributes.get(n, 0) else x for x, n in ((a, "transA"), (b, "transB")))
+    a, b = (program.turned(x, (1, 0)) if attributes.get(n, 0) else x for x, n in ((a, "transA"), (b, "transB")))
     found = product(program, a, b)
     if (alpha := attributes.get("alpha", 1.0)) != 1.0:
         found = elementwise(program, "Mul", [found, np.array(alpha)])
@@ -115,10 +115,6 @@ def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes
     if np.broadcast_shapes(c.shape, found.shape) != found.shape:
         raise Refused("a Gemm with more constants than results")
     return elementwise(program, "Add", [found, c])
-
-
-def _turned(program: Program, x: Operand) -> Operand:
-    return program.taken(x, x.places.T) if isinstance(x, Value) else x.T
 
 
 def convolved(program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Given) -> Operand:

@@ -9,7 +9,6 @@ In float32 the operators themselves round no more than what is counted here, as 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 
@@ -83,8 +82,3 @@ def extreme(program: Program, value: Value, taps: Array, smallest: bool) -> Valu
         numbers = np.split(np.arange(value.size), [better.size])
         taps = np.concatenate([n.reshape(s) for n, s in zip(numbers, sizes, strict=True)], axis=-1)
     return program.taken(value, taps[..., 0])
-
-
-def extremes(program: Program, operands: list[Operand], smallest: bool) -> Operand:
-    """Of several operands, entry by entry."""
-    return reduce(lambda a, b: larger(program, a, b, smallest), operands)

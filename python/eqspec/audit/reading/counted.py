@@ -60,7 +60,7 @@ def cast(program: Program, x: Value, to: int, maker: str) -> Value | Counted:
     if program.kind.rounds:
         raise Refused("the auditor does not read a Cast to integers in float32")
     kind, most = np.dtype(WHOLE[to]), float(MOST)
-    if maker in truth.TRUTHS:
+    if maker in truth.COMPARING | truth.NEVER:
         return x if to == TensorProto.BOOL else Counted(x, 0, 1, kind)
     if to == TensorProto.BOOL:
         return bends.absolute(program, unary.applied(program, x, Curve("sign")))
@@ -81,8 +81,8 @@ def computed(program: Program, node: onnx.NodeProto, opset: int, operands: Any, 
         return [replace(first, kind=np.dtype(WHOLE[given["to"]]))]
     if operator in truth.COMPARING:
         return [truth.compared(program, operator, [real(one) for one in operands])]
-    others = any(isinstance(one, Value | Counted) for one in rest)
-    if operator in MOVING - {"Concat", "Pad"} and isinstance(first, Counted) and not others:
+    alone = isinstance(first, Counted) and not any(isinstance(one, Value | Counted) for one in rest)
+    if operator in MOVING - {"Concat", "Pad"} and alone:
         made = moved(node, opset, [first.value, *rest], given, program)
         return [replace(first, value=one) if isinstance(one, Value) else one for one in made]
     kinds = {kind_of(one) for one in (operands if operator != "ReduceSum" else [first]) if one is not None}

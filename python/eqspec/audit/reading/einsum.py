@@ -28,7 +28,7 @@ def computed(program: Program, operands: Sequence[Operand], equation: bytes) -> 
         later = {*result, *(axis for term in terms[number + 1 :] for axis in term)}
         made, axes = _joined(program, made, axes, operands[number], terms[number], later)
     made, axes = _summed(program, made, axes, set(result))
-    return _turned(program, made, [axes.index(axis) for axis in result])
+    return program.turned(made, [axes.index(axis) for axis in result])
 
 
 def _axes(equation: str) -> tuple[list[str], str]:
@@ -53,8 +53,8 @@ def _joined(program: Program, a: Operand, of_a: str, b: Operand, of_b: str, late
     both, gone = ([axis for axis in of_a if axis in of_b and (axis in later) == kept] for kept in (True, False))
     rows, columns = [axis for axis in of_a if axis not in of_b], [axis for axis in of_b if axis not in of_a]
     lead, inner = tuple(sizes[axis] for axis in both), prod(sizes[axis] for axis in gone)
-    a = _turned(program, a, [of_a.index(axis) for axis in (*both, *rows, *gone)])
-    b = _turned(program, b, [of_b.index(axis) for axis in (*both, *gone, *columns)])
+    a = program.turned(a, [of_a.index(axis) for axis in (*both, *rows, *gone)])
+    b = program.turned(b, [of_b.index(axis) for axis in (*both, *gone, *columns)])
     high, wide = (tuple(sizes[axis] for axis in some) for some in (rows, columns))
     if gone:
         a, b = _shaped(a, (*lead, prod(high), inner)), _shaped(b, (*lead, inner, prod(wide)))
@@ -72,13 +72,9 @@ def _summed(program: Program, x: Operand, axes: str, kept: set[str]) -> tuple[Op
         return x, axes
     gone = [i for i in range(len(axes)) if i not in rest]
     shape = tuple(x.shape[i] for i in rest)
-    flat = _shaped(_turned(program, x, [*rest, *gone]), (prod(shape), prod(x.shape) // max(1, prod(shape))))
+    flat = _shaped(program.turned(x, [*rest, *gone]), (prod(shape), prod(x.shape) // max(1, prod(shape))))
     ones = np.ones((flat.shape[1], 1))
     return _shaped(affine.product(program, flat, ones), shape), "".join(axes[i] for i in rest)
-
-
-def _turned(program: Program, x: Operand, order: Sequence[int]) -> Operand:
-    return program.taken(x, x.places.transpose(order)) if isinstance(x, Value) else x.transpose(order)
 
 
 def _shaped(x: Operand, shape: tuple[int, ...]) -> Operand:

@@ -22,6 +22,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
+from ..functions import Curve
 from ..opening import label
 from ..rounding import Array, Refused
 from . import affine, classic, counted, formulas, integers, on_levels, quantisers, recurrent, truth, unary, windowed
@@ -144,10 +145,8 @@ def _results(program: Program, node: onnx.NodeProto, opset: int, operands: Any, 
         raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
     if node.domain in QONNX:
         done: Operand | Levels = quantisers.computed(program, node, operands, given)
-    elif operator == "Constant" and set(given) == {"value"}:
-        done = stored(given["value"])
-    elif operator == "Constant" and len(given) == 1 and (name := next(iter(given))) in WRITTEN:
-        done = stored(np.array(given[name], WRITTEN[name]))
+    elif operator == "Constant" and len(given) == 1 and (name := next(iter(given))) in {"value", *WRITTEN}:
+        done = stored(given[name] if name == "value" else np.array(given[name], WRITTEN[name]))
     elif operator == "ConstantOfShape":
         number, sizes = stored(given.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
         program.effort.name(*sizes)
@@ -160,6 +159,11 @@ def _results(program: Program, node: onnx.NodeProto, opset: int, operands: Any, 
         done = composed
     elif operator in formulas.OPERATORS and isinstance(operands[0], Value):
         done = formulas.computed(program, operator, operands[0])
+    elif operator in unary.PLAIN and isinstance(operands[0], np.ndarray) and operator not in ("Reciprocal", "Sqrt"):
+        done = unary.of_constants(program, constants(operands, 0), Curve(unary.PLAIN[operator]))
+    elif operator == "Pow" and isinstance(operands[0], np.ndarray) and isinstance(operands[1], Value):
+        rate = unary.of_constants(program, constants(operands, 0), Curve("log"))  # c^x = e^(x ln c), c > 0
+        done = unary.applied(program, program.scaled(operands[1], rate), Curve("exp"))
     elif operator in unary.OPERATORS and isinstance(operands[0], Value):
         exponent = real(operands, 1) if operator == "Pow" else None
         done = unary.computed(program, operator, operands[0], given, exponent)

@@ -19,6 +19,7 @@ To compare a Number, or to ask whether it is true, is an error, so that no code 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import Any, NoReturn
 
 import numpy as np
@@ -53,6 +54,13 @@ class Number:
     def exactly(cls, c: Fraction) -> Any:
         """A number that no runtime computes with: it is part of how a function is written here."""
         return cls(c, abs(c), 0, 1.001 * abs(float(c)))
+
+    @classmethod
+    def between(cls, low: Fraction, high: Fraction) -> Any:
+        """A number of which no more is known, over the reals: gamma(k) a is at least half of what lies between."""
+        c, off = (low + high) / 2, (high - low) / 2
+        a = abs(c) + off
+        return cls(c, a, ceil(off / (a * cls.unit)) if off else 0, 0.0)
 
     @staticmethod
     def lost(a: Fraction) -> Fraction:

@@ -141,9 +141,7 @@ def _summed(program: Program, operator: str, at: Given, given: dict[str, Any]) -
         return _plain(made, np.dtype(np.int32))
     unit = product(program, _scale(at[1]), _scale(at[4], single=False))
     if gemm and (alpha := given.get("alpha", 1.0)) != 1.0:
-        if not (np.isfinite(alpha) and alpha > 0.0):
-            raise Refused("a QGemm by a factor that is not positive")
-        unit = product(program, np.array(alpha), unit)
+        unit = product(program, _scale(np.array(alpha, np.float64)), unit)
     if unit.size > 1:
         place, rank = (1 if conv else -1) % len(made.shape), len(made.shape)
         if unit.ndim != 1 or unit.size != made.shape[place]:

@@ -85,6 +85,10 @@ class Program:
         self.effort.name(places.size, 1 + sum(part.index.shape[1] for part in value.parts))
         return value.taken(places)
 
+    def turned(self, x: Operand, order: Sequence[int]) -> Operand:
+        """Its axes in another order."""
+        return self.taken(x, x.places.transpose(order)) if isinstance(x, Value) else x.transpose(order)
+
     def scaled(self, value: Value, constants: Array) -> Value:
         """Times constants, which may have more axes, or longer ones."""
         shape = np.broadcast_shapes(value.shape, constants.shape)

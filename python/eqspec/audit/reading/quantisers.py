@@ -117,27 +117,26 @@ def computed(program: Program, node: onnx.NodeProto, operands: Operands, given: 
 @np.errstate(all="ignore")
 def quantised(program: Program, operands: Operands, given: Mapping[str, Any], inside: bool = False) -> Levels:
     """QuantizeLinear of a value, or of constants; the zero point `inside` of the rounding if one operator does all."""
-    if any(given[name] for name in given.keys() - {"axis", "saturate"}):
-        raise Refused("a QuantizeLinear with attributes that the auditor does not read")
-    x = _first(operands)
+    x, other = _first(operands), any(given[name] for name in given.keys() - {"axis", "saturate"})
     zero = operands[2] if len(operands) > 2 and operands[2] is not None else np.zeros((), np.uint8)
-    if isinstance(zero, Value) or zero.dtype not in TYPES:
-        raise Refused("a QuantizeLinear to a type that the auditor does not read")
+    if isinstance(zero, Value) or zero.dtype not in TYPES or other:
+        raise Refused("a QuantizeLinear to a type, or with attributes, that the auditor does not read")
     scale, shift = along(operands[1], x.shape, given), along(zero, x.shape, given)
     if isinstance(x, np.ndarray) and x.dtype != object and not inside:
         short = [np.float32(x), np.float32(scale), np.float32(x) / np.float32(scale)]
         held = (short[0] == x) & (short[1] == scale) & np.isfinite(short[2])
         x, scale = np.where(held, short[2], x).astype(float), np.where(held, 1.0, scale)
     held = np.array([sign * a for a in program.held for sign in (1.0, -1.0)] if isinstance(x, Value) else ())
+    low, high = (end - shift for end in TYPES[zero.dtype])
     pairs = [(a, s) for s in np.unique(scale) for a in held[np.abs(held / s % 1.0 - 0.5) < 2.0**-6]]
+    pairs = [(a, s) for a, s in pairs if low.min() - 1.0 < a / s < high.max() + 1.0]
     tie = any(np.rint(np.float32(a) / np.float32(s)) != round(Fraction(a) / Fraction(s)) for a, s in pairs)
     if tie or any(np.float32(a) != a and np.abs(a / s % 1.0 - 0.5) < NEAR * (1 + abs(a / s)) for a, s in pairs):
         raise Refused("a Clip to a number, or one like it, that runtimes, dividing by a scale, give another level")
     if isinstance(x, Value) and not inside and _isolated(program, x, scale):
         raise Refused("levels, signs or whole numbers times a weight that may lie between two levels")
     within, behind = (shift, np.zeros(x.shape)) if inside else (np.zeros(x.shape), shift)
-    low, high = (end - behind for end in TYPES[zero.dtype])
-    return Levels(rounded(program, x, scale, within, (low, high), HALF_EVEN), behind, zero.dtype)
+    return Levels(rounded(program, x, scale, within, (low + within, high + within), HALF_EVEN), behind, zero.dtype)
 
 
 def _isolated(program: Program, x: Value, scale: Array) -> bool:
@@ -174,10 +173,9 @@ def _between(ratio: float, moved: float) -> bool:
 
 def dequantised(program: Program, x: Levels | Operand | None, constants: Operands, given: Mapping[str, Any]) -> Operand:
     """DequantizeLinear of levels, or of integers that are stored."""
-    if any(given[name] for name in given.keys() - {"axis"}):
-        raise Refused("a DequantizeLinear with attributes that the auditor does not read")
-    if x is None or isinstance(x, Value) or (isinstance(x, np.ndarray) and x.dtype not in STORED):
-        raise Refused("a DequantizeLinear of what is no integer")
+    other = any(given[name] for name in given.keys() - {"axis"})
+    if x is None or isinstance(x, Value) or (isinstance(x, np.ndarray) and x.dtype not in STORED) or other:
+        raise Refused("a DequantizeLinear of what is no integer, or with attributes that the auditor does not read")
     made = x if isinstance(x, Levels) else Levels(x.astype(np.float64), np.zeros(x.shape), x.dtype)
     zero = constants[1] if len(constants) > 1 and constants[1] is not None else np.zeros((), np.uint8)
     scale, base = (along(one, made.shape, given) for one in (constants[0], zero))

@@ -107,13 +107,11 @@ def computed(program: Program, operator: str, operands: Operands, attributes: Gi
         raise Refused(f"{operator} without steps, samples or a state")
     bias = np.zeros((count, 2 * gates * hidden)) if b is None else constants(operands, 3)
     shapes = [(count, gates * hidden, size), (count, gates * hidden, hidden), (count, 2 * gates * hidden)]
-    if [one.shape for one in (weight, again, bias)] != shapes:
-        raise Refused(f"{operator} with weights of other shapes")
+    functions = list(attributes.get("activations") or _FUNCTIONS[operator] * count)
+    if [one.shape for one in (weight, again, bias)] != shapes or len(functions) != count * len(_FUNCTIONS[operator]):
+        raise Refused(f"{operator} with weights of other shapes, or with another number of functions")
     if lengths is not None and (isinstance(lengths, Value) or lengths.dtype.kind != "i" or (lengths != length).any()):
         raise Refused(f"{operator} of sequences that end earlier than others")
-    functions = list(attributes.get("activations") or _FUNCTIONS[operator] * count)
-    if len(functions) != count * len(_FUNCTIONS[operator]):
-        raise Refused(f"{operator} with another number of functions")
     program.effort.name(length, count, batch, gates * hidden, size + hidden)
     states, ends, cells, each = list[Value](), list[Operand](), list[Operand](), len(functions) // count
     for d, backwards in enumerate(turned):

@@ -16,7 +16,7 @@ import numpy as np
 from ..functions import Curve
 from ..rounding import Array, Refused
 from . import affine, assumed, bends, unary
-from .program import Given, Operand, Operands, Program
+from .program import Given, Operand, Operands, Program, optional
 from .shape_operators import reduced
 from .value import CONSTANT, Value
 from .windows import AROUND, windows
@@ -78,11 +78,9 @@ def normalised(program: Program, operator: str, x: Value, opset: int, operands: 
             raise Refused("a LayerNormalization along no axis")
         groups, form = x.places.reshape(prod(x.shape[: axis % rank]), -1), None
     else:
-        if rank < 3:
-            raise Refused(f"a {operator} without axes of space")
         count = given.get("num_groups", 0) if operator == "GroupNormalization" else x.shape[1]
-        if count < 1 or x.shape[1] % count:
-            raise Refused(f"a {operator} of channels that its groups do not divide")
+        if rank < 3 or count < 1 or x.shape[1] % count:
+            raise Refused(f"a {operator} without axes of space, or of channels that its groups do not divide")
         groups, form = x.places.reshape(x.shape[0] * count, -1), (-1, *[1] * (rank - 2))
     place = np.empty(x.size, int)
     place[groups.ravel()] = np.repeat(np.arange(len(groups)), groups.shape[1])
@@ -95,10 +93,9 @@ def normalised(program: Program, operator: str, x: Value, opset: int, operands: 
     shares = unary.applied(program, program.added(squares, np.array(epsilon)), Curve("power", (-0.5,)))
     made: Operand = unary.product(program, apart, program.taken(shares, place))
     for index, kind in ((1, "Mul"), (2, "Add")):
-        constant = operands[index] if index < len(operands) else None
-        if constant is None:
+        if (constant := optional(operands, index)) is None:
             continue
-        if isinstance(constant, Value) or constant.dtype.kind not in "fO":
+        if isinstance(constant, Value):
             raise Refused("a scale or a bias that is no constant number")
         if form is not None:
             size = groups.shape[0] // x.shape[0] if operator == "GroupNormalization" and opset < 21 else x.shape[1]

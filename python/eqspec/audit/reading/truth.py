@@ -18,7 +18,6 @@ from .value import Value
 
 COMPARING = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
 NEVER = {"IsInf", "IsNaN"}
-TRUTHS = COMPARING | NEVER
 """Of real numbers; where the value is none, as a logarithm below 0, neither is that of the network (`with_asked`)."""
 
 

@@ -1,6 +1,6 @@
 """Operators of one variable as functions of steps, and products of two values by squares:
 
-    ceil(x) = -floor(-x),   swish(x, a) = silu(a x) / a,   c^x = e^(x ln c) is not read,
+    ceil(x) = -floor(-x),   swish(x, a) = silu(a x) / a,   c^x = e^(x ln c),
     u v = s^2 - t^2,   s = (u + v) / 2,   t = (u - v) / 2,   u / v = u (1 / v).
 
 x times a function of the same x is one function where there is a name for it: silu, hardswish, gelu, mish. In float32
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..functions import Curve, joined
-from ..rounding import Refused
+from ..functions.exact import behind
+from ..rounding import Array, Refused
 from . import assumed
 from .number import Number, exact
 from .program import Given, Operand, Program, Step
@@ -56,6 +57,16 @@ def computed(program: Program, operator: str, x: Value, attributes: Given, expon
         name, given = WITH[operator]
         return _of(program, x, Curve(name, tuple(float(attributes.get(key, value)) for key, value in given)))
     return _of(program, x, Curve(PLAIN[operator]))
+
+
+def of_constants(program: Program, x: Array, curve: Curve) -> Array:
+    """A function of constants: numbers, and how far they may be off."""
+    if program.kind.rounds:
+        raise Refused(f"the auditor does not read {curve.name} of constants in float32")
+    given = [number.rounded() for number in program.effort.numbers(x).ravel()]
+    ends = (np.array([n.c + sign * n.missing for n in given], object) for sign in (-1, 1))
+    found = [Number.between(*pair) for pair in zip(*behind((curve,), *ends), strict=True)]
+    return np.array(found, object).reshape(x.shape)
 
 
 def applied(program: Program, x: Value, curve: Curve) -> Value:

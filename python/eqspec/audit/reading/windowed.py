@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ..functions import BENT
@@ -27,7 +29,7 @@ def computed(program: Program, operator: str, opset: int, operands: Operands, at
         if not any(isinstance(one, Value) for one in every):
             raise Refused(f"a {operator} of constants")
         every.sort(key=lambda one: not isinstance(one, Value))  # a value is there from the first comparison on
-        return bends.extremes(program, every, operator == "Min")
+        return reduce(lambda a, b: bends.larger(program, a, b, operator == "Min"), every)
     given = real(operands, 0)
     if operator in ("Relu", "Abs") and not isinstance(given, Value) and given.dtype != object:
         return np.maximum(given, 0.0) if operator == "Relu" else np.abs(given)
