@@ -58,6 +58,9 @@ let start layers knowns sides =
     touching = false; sides; by_x = Array.make widest 0.0; by_y = Array.make widest 0.0;
     some_x = Array.make widest 0; some_y = Array.make widest 0 }
 
+(* Rows end with the last number of their layer that is not 0. *)
+let[@inline] entry (row : float array) k = if k < Array.length row then row.(k) else 0.0
+
 (* The form of what neuron i of layer t reads in a network; the layers behind t are settled. *)
 let rec form forms network rows biases t i =
   let made = network.forms.(t).(i) in
@@ -71,7 +74,7 @@ let rec form forms network rows biases t i =
       let place = forms.places.(t + 1) and slope = network.slopes.(t + 1) and constant = network.constants.(t + 1) in
       Array.iter
         (fun k ->
-          let w = row.(k) /. d in
+          let w = entry row k /. d in
           if place.(k) >= 0 then v.(place.(k)) <- w
           else if w <> 0.0 then begin
             v.(0) <- v.(0) +. (w *. constant.(k));
@@ -178,7 +181,7 @@ let behind forms t i x y =
   let row1 = layer.rows1.(i) and row2 = layer.rows2.(i) and live = forms.live.(t + 1) and total = ref 0.0 in
   for n = 0 to Array.length live - 1 do
     let c = live.(n) in
-    let p = x *. row1.(c) and q = y *. row2.(c) in
+    let p = x *. entry row1 c and q = y *. entry row2 c in
     if q <> 0.0 && agrees next k c then total := !total +. least_flat next k c (p +. q) 0.0
     else if p <> 0.0 || q <> 0.0 then total := !total +. least_flat next k c p q
   done;
