@@ -272,6 +272,15 @@ def test_slopes_of_channels_are_functions_of_rows() -> None:
     np.testing.assert_allclose([float(v) for v, _ in values], in_onnxruntime(proto, x), rtol=1e-6)
 
 
+def test_softplus_beside_a_threshold_of_more_axes_keeps_them() -> None:
+    nodes = [node("Softplus", X, "s"), node("Greater", ["x", "c"], "g"), node("Where", ["g", "x", "s"], "w"),
+             node("Transpose", ["w"], "y", perm=[2, 0, 1])]  # fmt: skip
+    proto = model(nodes, {"c": whole(0.75).reshape(1, 1, 1)}, (1, 5), opset=22)
+    x = np.array([[0.0, -0.5, 0.75, 1.0, -3.0]])
+    values = values_at(read(proto, 5), [Fraction(float(v)) for v in x.ravel()])
+    np.testing.assert_allclose([float(low) for low, _ in values], in_onnxruntime(proto, x), rtol=1e-5)
+
+
 REFUSED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "an exponent that varies": ([node("Pow", ["x", "x"], "y")], {}),
     "a clip the wrong way": ([node("Clip", ["x", "a", "b"], "y")], {"a": np.float32(1), "b": np.float32(0)}),

@@ -64,6 +64,19 @@ READ: dict[str, tuple[list[NodeProto], Constants]] = {
         ],
         {**ENDS, "c": np.array([3, -2, 1, 0])},
     ),
+    "rounded beside what is not": (
+        [
+            node("Floor", ["x"], "f"),
+            node("Concat", ["f", "x"], "b", axis=1),
+            node("Cast", ["b"], "i", to=TensorProto.INT64),
+            BACK,
+        ],
+        {},
+    ),
+    "rounded and padded": (
+        [node("Floor", ["x"], "f"), node("Pad", ["f", "p", "v"], "b"), node("Cast", ["b"], "i", to=7), BACK],
+        {"p": np.array([0, 0, 0, 2]), "v": np.array(2.75, np.float32)},
+    ),
     "compared": (
         [WHOLE, node("Equal", ["k", "c"], "e"), node("Cast", ["e"], "y", to=1)],
         {"c": np.array([1, 0, 2, -1])},
@@ -201,6 +214,21 @@ REFUSED: dict[str, tuple[list[NodeProto], Constants, str]] = {
         [WHOLE, node("Greater", ["x", "z"], "b"), node("Equal", ["k", "b"], "e"), node("Cast", ["e"], "y", to=1)],
         {"z": np.array([0.0], np.float32)},
         "beside what is no integer",
+    ),
+    "taken for truth values": (
+        [WHOLE, node("Not", ["k"], "n"), node("Cast", ["n"], "y", to=1)],
+        {},
+        "does not read Not",
+    ),
+    "a hot one of many": (
+        [WHOLE, node("OneHot", ["k", "d", "v"], "y")],
+        {"d": np.array(1 << 29), "v": np.array([0.0, 1.0], np.float32)},
+        "more arithmetic than",
+    ),
+    "the largest of many": (
+        [node("Expand", ["x", "f"], "e"), node("ArgMax", ["e"], "i", axis=0), BACK],
+        {"f": np.array([4000, 4])},
+        "more arithmetic than",
     ),
     "to 8 bits": ([node("Cast", ["x"], "i", to=TensorProto.INT8), BACK], {}, "other types"),
     "of integers to truth values": (

@@ -79,7 +79,7 @@ def computed(program: Program, node: onnx.NodeProto, opset: int, operands: Any, 
         return [first.value]
     if operator == "Cast" and np.dtype(WHOLE.get(given["to"], bool)) in KINDS:
         return [replace(first, kind=np.dtype(WHOLE[given["to"]]))]
-    if operator in truth.COMPARING:
+    if operator in truth.COMPARING - {"And", "Not", "Or", "Xor"}:
         return [truth.compared(program, operator, [real(one) for one in operands])]
     alone = isinstance(first, Counted) and not any(isinstance(one, Value | Counted) for one in rest)
     if operator in MOVING - {"Concat", "Pad"} and alone:
@@ -116,7 +116,7 @@ def _arithmetic(program: Program, operator: str, opset: int, operands: Any, give
         count = prod(x.shape) // max(1, prod(made.shape))
         return [made, x.low * count, x.high * count]
     if operator == "Clip" and isinstance(x, Counted):
-        low, high, *_ = [*(None if one is None else int(held(one)) for one in rest), None, None]
+        low, high, *_ = [*(None if one is None else int(held(one).reshape(())) for one in rest), None, None]
         low, high = -MOST if low is None else low, MOST if high is None else high
         made = bends.clipped(program, x.value, float(low), float(high))
         return [made, *(min(max(end, low), high) for end in (x.low, x.high))]

@@ -282,8 +282,8 @@ _OF_A_VALUE: dict[str, Callable[[Program, Value, Operands, Given], Operand]] = {
 
 
 def _maker(makers: Mapping[str, onnx.NodeProto], name: str) -> str:
-    """The operator that makes what others only put elsewhere, which keeps its type."""
-    while (node := makers.get(name)) is not None and node.op_type in MOVING:
+    """The operator that makes what others only put elsewhere, beside nothing else."""
+    while (node := makers.get(name)) is not None and node.op_type in MOVING - {"Concat", "Pad", "Resize", "Upsample"}:
         name = node.input[0]
     return node.op_type if node is not None else ""
 

@@ -36,7 +36,7 @@ def looked_up(program: Program, operator: str, operands: Any, given: Given) -> O
     kind = kind_of(table)
     if not isinstance(table, Value) and not (isinstance(table, np.ndarray) and kind.kind in "fOiu" and table.size):
         raise Refused(f"a {operator} of what are no numbers, at places that depend on the input")
-    parts = _one_hot(k, operands[1:], given) if operator == "OneHot" else _gathered(program, operator, operands, given)
+    parts = (_one_hot if operator == "OneHot" else _gathered)(program, operator, operands, given)
     held = table if isinstance(table, Value) or kind.kind in "fO" else real(table)
     program.held.update(held.ravel() if isinstance(held, np.ndarray) and held.dtype == float else ())
     made = program.value(_entries(program, held, k.value, *parts))
@@ -65,15 +65,16 @@ def _gathered(program: Program, operator: str, operands: Any, given: Given) -> t
     return numbers, at, of.reshape(*shape, *[1] * (index.ndim - axis - 1))
 
 
-def _one_hot(k: Counted, operands: Any, given: Given) -> tuple[Array, Array, Array]:
+def _one_hot(program: Program, _: str, operands: Any, given: Given) -> tuple[Array, Array, Array]:
     """The same of OneHot, whose table is off and on; beyond its depth, nothing is on."""
-    depth, axis, rank = int(operands[0].reshape(())), given.get("axis", -1), len(k.shape) + 1
-    if operands[1].shape != (2,) or not -rank <= axis < rank or depth < 1:
+    k, depth, axis = operands[0], int(operands[1].reshape(())), given.get("axis", -1)
+    if operands[2].shape != (2,) or not -len(k.shape) <= axis + 1 <= len(k.shape) + 1 or depth < 1:
         raise Refused("a OneHot of another shape than the auditor reads")
+    program.effort.name(*k.shape, depth, 2 * depth + 2)
     numbers, row = np.arange(max(k.low, -depth - 1), min(k.high, depth) + 1), np.arange(depth)[:, None]
     at = np.broadcast_to(((numbers == row) | (numbers + depth == row)).astype(int), (*k.shape, depth, len(numbers)))
-    of = np.broadcast_to(k.value.places[..., None], (*k.shape, depth))
-    return numbers, np.moveaxis(at, -2, axis % rank), np.moveaxis(of, -1, axis % rank)
+    of, axis = np.broadcast_to(k.value.places[..., None], (*k.shape, depth)), axis % (len(k.shape) + 1)
+    return numbers, np.moveaxis(at, -2, axis), np.moveaxis(of, -1, axis)
 
 
 def _entries(program: Program, table: Operand, k: Value, numbers: Array, at: Array, of: Array) -> Operand:
@@ -112,8 +113,7 @@ def ranked(program: Program, node: Any, operands: Any, given: Given) -> list[Any
     found = affine.product(program, ranks, np.arange(size, dtype=float)).reshaped((*lead, count))  # type: ignore[union-attr]
     k = program.taken(found, np.moveaxis(found.places, -1, axis))
     if not top:
-        kept = given.get("keepdims", 1)
-        return [Counted(k if kept else k.reshaped(lead), 0, size - 1, np.dtype(np.int64))]
+        return [Counted(k if given.get("keepdims", 1) else k.reshaped(lead), 0, size - 1, np.dtype(np.int64))]
     made = _in_order(program, rows)
     made = program.taken(made if largest else program.negative(made), made.places[:, :count].reshape(*lead, count))
     return [program.taken(made, np.moveaxis(made.places, -1, axis)), Counted(k, 0, size - 1, np.dtype(np.int64))]
@@ -124,6 +124,7 @@ def _ranks(program: Program, rows: Value, count: int, last: bool) -> Value:
     before, or the last.
     """
     runs, size = rows.shape
+    program.effort.name(runs, size, size, max(size, count))
     one, other = np.triu_indices(size, 1)[:: -1 if last else 1]
     behind = truth.above(program, *(program.taken(rows, rows.places[:, side]) for side in (other, one)))
     numbers = np.arange(size)[:, None]
@@ -139,10 +140,8 @@ def _ranks(program: Program, rows: Value, count: int, last: bool) -> Value:
 
 def _in_order(program: Program, rows: Value) -> Value:
     """Rows (m, n), each with its largest entry first: n rounds of comparators between neighbours."""
-    for start in range(rows.shape[1]):
+    for start in range(rows.shape[1] - (rows.shape[1] < 3)):
         a, b = rows.places[:, start % 2 : -1 : 2], rows.places[:, start % 2 + 1 :: 2]
-        if not a.size:
-            continue
         first, second = program.taken(rows, a), program.taken(rows, b)
         more = program.step(program.apart(first, second), BENT)
         at, flat = (

@@ -73,8 +73,9 @@ def _guarded(program: Program, condition: Value, a: Operand, b: Operand) -> Valu
     operator, compared = program.origins.get(condition, ("", ()))
     if operator != "Greater" or compared[0] is not a or not (isinstance(a, Value) and isinstance(b, Value)):
         return None
-    limit, step = compared[1], unary.whole(program, b.parts[0], b.size) if len(b.parts) == 1 else None
-    if isinstance(limit, Value) or limit.dtype == object or limit.size != 1 or b.shape != a.shape or step is None:
+    limit, alike = compared[1], condition.shape == a.shape == b.shape and len(b.parts) == 1
+    step = unary.whole(program, b.parts[0], b.size) if alike else None
+    if step is None or isinstance(limit, Value) or limit.dtype == object or limit.size != 1:
         return None
     if unary.only(b.parts[0], b.size) != 1 or step.curves != (Curve("softplus"),) or not unary.same(step.value, a):
         return None
