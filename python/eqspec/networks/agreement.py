@@ -7,10 +7,12 @@ points stays unseen.
 Nothing is refused without need: the radii of `roundoff`, in the type of the file, hold whatever a runtime may round in
 any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
 the folded steps, of about that size; only where that does not explain it, the radii are formed. Where a file has none,
-because it decides by comparisons or casts, most of some points have to be far off. Bounds are in float64 and pay for
-their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over. A file with a
-fixed batch is asked about many points at once, and each of its samples has to answer as the network of one does: the
-reader has not looked at all of them where the batch is large (`readers.batches`).
+because it decides by comparisons or casts, a share of the points has to be far off. Bounds for any order say nothing of
+long sums in 16 bits, where they reach the size of the sum: there most points must not be off by more than onnxruntime
+usually rounds, which adds up in float32. Bounds are in float64 and pay for their own rounding. What onnxruntime cannot
+run, or answers with something not finite, is passed over. A file with a fixed batch is asked about many points at once,
+and each of its samples has to answer as the network of one does: the reader has not looked at all of them where the
+batch is large (`readers.batches`).
 
 What was compared at all points and agreed need not be compared again by the same program (`agreed`).
 """
@@ -20,6 +22,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -60,8 +63,14 @@ _FIX = (
 _FUNCTION_UNITS, _FUNCTION_LEAST = 32, 2.0**-20
 """By how much runtimes may miss a smooth function, times max(1, |x|, |f(x)|): units of their type, and at least
 so much, because some are computed in float32 also of double."""
-_FEWEST, _FAR = 6, 16.0
-"""Where radii are not known, so many points are needed to judge, and so many times the usual rounding is far off."""
+_FEWEST, _FAR, _FAR_SHARE = 6, 16, 0.25
+"""Where radii are not known, so many points are needed to judge, what so many times the usual rounding does not explain
+is far off, and more than such a share of the points must not be."""
+_SUMS, _OFF_SHARE, _SMALLEST = 8.0, 0.5, 2.0**-24
+"""In 16 bits a sum is usually missed by less than so many units of the sum of sizes, however long it is; more than such
+a share of the points must not be off by more. Nothing is flushed to 0 that float16 holds, the last of these."""
+_DIVISION_UNITS = 4
+"""By how many units what rounds to levels may miss its quotient, and the sum with the level that stands for 0."""
 _JUMPING = frozenset(("floor", "quantiser", "sign"))
 _SEEN, _OFTEN, _ENOUGH = 1e-4, 20, 8
 """An answer has other levels where so much of it is another number, which rounding alone does not explain; it is said
@@ -109,11 +118,15 @@ class Comparison:
         """Whether the last points were all answered and compared, and none of them was far off."""
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
-        """The steps with radii; None where it is not known what a runtime rounds."""
+        """The steps with radii, once they are formed; none where it is not known what a runtime rounds."""
+        self._usual: Sequence[Step] | None = None
+        """The same with what 16 bits usually round."""
         self._answered, self._finite = 0, False
         """How many points were answered, and whether one of the answers was finite."""
         self._far = list[bool]()
         """Which of the points that were compared are far off, as far as can be told without radii."""
+        self._unusual = list[bool]()
+        """Which of them are further off than 16 bits usually round; none where the file has more bits."""
         kinds = [c.name for s in network.steps if isinstance(s.function, Curves) for c in s.function.kinds]
         self._jumps = not _JUMPING.isdisjoint(kinds)
         self._other_levels = list[bool]()
@@ -202,19 +215,15 @@ class Comparison:
         excess, radius, here = _excess(self._network.steps, points, found, self._precision, self._precision)
         if self._jumps:
             self._other_levels += self._have_other_levels(points, found, here, excess)
+        if self._precision in (roundoff.FLOAT16, roundoff.BFLOAT16):
+            self._judge_in_16_bits(points, found)
         if not (excess > 0).any():
             self._far.extend([False] * len(points))
             return whole
         if self._rounded is None:
-            try:
-                network, content = self._network, self._content()
-                self._rounded = onnx_reader.read_rounded(
-                    network.source, content, self._precision, network.chosen, network.dequantised, network.fixed or None
-                ).steps
-            except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
-                self._rounded = ()
+            self._rounded = self._with_radii(self._precision)
         if not self._rounded:
-            self._judge_without_radii(points, found, excess, radius)
+            self._judge_without_radii(points, found)
             return whole
         where = beyond(self._rounded, points, found, None, self._precision) or self._unlike(points, here, radius)
         if where is not None:
@@ -246,13 +255,45 @@ class Comparison:
             apart = np.nan_to_num(excess - radius, nan=-np.inf)
         return _farthest(apart, allowed)
 
-    def _judge_without_radii(self, points: Array, found: Array, excess: Array, radius: Array) -> None:
-        """Raise where most points that were tried are far off: no rounding moves most over a threshold."""
-        far = excess > _FAR * radius
-        self._far += [bool(row.any()) for row in far]
-        if len(self._far) >= _FEWEST and 2 * sum(self._far) > len(self._far) and far.any():
-            row, output = (int(i) for i in np.argwhere(far)[0])
-            raise self._disagreement(points, found, (row, output, float(radius[row, output])))
+    def _judge_without_radii(self, points: Array, found: Array) -> None:
+        """Raise where many points that were tried are far off: no rounding moves so many over a threshold."""
+        assert self._precision is not None
+        wide = replace(self._precision, unit=_FAR * self._precision.unit)
+        excess, radius, _ = _excess(self._network.steps, points, found, wide, wide)
+        self._far += [bool(row.any()) for row in excess > 0]
+        self._judge(self._far, _FAR_SHARE, points, found, excess, radius)
+
+    def _judge_in_16_bits(self, points: Array, found: Array) -> None:
+        """Raise where most points are off by more than sums in 16 bits usually are."""
+        assert self._precision is not None
+        precision = replace(self._precision, tiny=min(self._precision.tiny, _SMALLEST))
+        excess, radius, _ = _excess(self._network.steps, points, found, precision, precision, sums=_SUMS)
+        if (excess > 0).any():
+            if self._usual is None:
+                self._usual = self._with_radii(precision, _SUMS * float(precision.unit))
+            if not self._usual:
+                return
+            unfolded, radius, _ = _excess(self._usual, points, found, None, precision)
+            excess = np.minimum(excess, unfolded)
+        self._unusual += [bool(row.any()) for row in excess > 0]
+        self._judge(self._unusual, _OFF_SHARE, points, found, excess, radius)
+
+    def _with_radii(self, precision: Precision, share: float | None = None) -> Sequence[Step]:
+        """The steps with radii for what a runtime rounds, or of a share of each monomial; none where they have none."""
+        network, content = self._network, self._content()
+        given = network.chosen, network.dequantised, network.fixed or None
+        try:
+            return onnx_reader.read_rounded(network.source, content, precision, *given, share=share).steps
+        except NetworkError:  # it jumps, or leaves the range of the type: nothing is known of what it rounds
+            return ()
+
+    def _judge(
+        self, off: Sequence[bool], share: float, points: Array, found: Array, excess: Array, radius: Array
+    ) -> None:
+        """Raise where more than a share of the points up to these is off, and one of these."""
+        if len(off) < _FEWEST or sum(off) <= share * len(off) or (where := _farthest(excess, radius)) is None:
+            return
+        raise self._disagreement(points, found, where)
 
     def _answers(self, session: Session, points: Array) -> Sequence[Array]:
         """The answers (N, O) to at most as many points (N, I) as the file takes at once.
@@ -319,17 +360,19 @@ def _excess(
     kind: Precision,
     *,
     jumps: bool = True,
+    sums: float = np.inf,
 ) -> tuple[Array, Array, Array]:
     """By how much each answer (N, O) lies outside of what the steps enclose, or -inf; radii; values.
 
-    Without `jumps` all levels and signs are taken to be those of the values here.
+    Without `jumps` all levels and signs are taken to be those of the values here. `sums` is how many units of the sum
+    of sizes a sum is missed by at most.
     """
     last = last_readers(steps)
     overflown = np.zeros(len(points), bool)
     with np.errstate(all="ignore"):
         values: dict[int, tuple[Array, Array]] = {INPUTS: (points.T, np.zeros_like(points.T))}
         for number, step in enumerate(steps):
-            centre, radius = _through(step, values, precision)
+            centre, radius = _through(step, values, precision, sums)
             if isinstance(step.function, Curves):
                 centre, radius = _bent(step.function, centre, radius, kind, jumps=jumps)
             elif step.function == "relu":
@@ -345,7 +388,9 @@ def _excess(
     return excess, radius.T, centre.T
 
 
-def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Precision | None) -> tuple[Array, Array]:
+def _through(
+    step: Step, values: dict[int, tuple[Array, Array]], precision: Precision | None, sums: float
+) -> tuple[Array, Array]:
     """Centre and radius (rows, N) behind a step, its errors and the rounding of this computation included."""
     count = values[INPUTS][0].shape[1]
     terms = sum(term.tile.taps for term in step.terms)
@@ -364,7 +409,7 @@ def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Prec
         grown += step.bias_error[:, None]
     share = (terms + 4) * 2.0**-52
     if precision is not None:
-        share += (terms + 2) * float(precision.unit)
+        share += min(terms + 2, sums) * float(precision.unit)
         grown += (terms + 2) * precision.tiny
     grown = (grown + size * share) * (1.0 + 2 * (terms + 8) * 2.0**-52) + (terms + 2) * 2.0**-1022
     return centre, grown
@@ -375,7 +420,7 @@ def _bent(curves: Curves, centre: Array, radius: Array, kind: Precision, *, jump
     after = curve_values.value(curves, centre)
     own = max(_FUNCTION_UNITS * float(kind.unit), _FUNCTION_LEAST)
     missed = own * np.maximum(1.0, np.maximum(np.abs(centre) + radius, np.abs(after)))
-    grown = curve_values.spread(curves, centre, radius) * 1.01 + missed
+    grown = curve_values.spread(curves, centre, radius, _DIVISION_UNITS * float(kind.unit)) * 1.01 + missed
     if not jumps:
         for curve, rows in curves.groups(len(centre)):
             if curve.name in _JUMPING:

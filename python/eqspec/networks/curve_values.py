@@ -31,13 +31,20 @@ def slope(curves: Curves, sums: Array) -> Array:
     return made
 
 
-def spread(curves: Curves, centre: Array, radius: Array) -> Array:
-    """How far from its value at the centre a function may get within a radius, in floats; infinite off its domain."""
+def spread(curves: Curves, centre: Array, radius: Array, share: float) -> Array:
+    """How far from its value at the centre a function may get within a radius, in floats; infinite off its domain.
+
+    The level that a quantiser rounds may be missed by a `share` of its size more.
+    """
     made = np.empty_like(centre)
     with np.errstate(all="ignore"):
         for curve, rows in curves.groups(len(centre)):
             definition, p = DEFINITIONS[curve.name], curve.parameters
-            low, high = centre[rows] - radius[rows], centre[rows] + radius[rows]
+            within = radius[rows]
+            if curve.name == "quantiser":
+                scale, zero, _, _, _, _, _, wraps = p
+                within = within + share * (np.abs(centre[rows]) + scale * abs(zero))
+            low, high = centre[rows] - within, centre[rows] + within
             there = definition.value(centre[rows], p)
             ends = [np.abs(definition.value(end, p) - there) for end in (low, high)]
             most = np.maximum(*ends)
@@ -48,6 +55,7 @@ def spread(curves: Curves, centre: Array, radius: Array) -> Array:
             if curve.name in ("sin", "cos"):
                 most = np.minimum(2.0, radius[rows])
             if curve.name == "quantiser":
-                most = np.maximum(most, quantiser.jump(p))
+                # It keeps the order of numbers, unless it wraps: levels at both ends are those in between.
+                most = np.where((most > 0) | (wraps * (high - low) >= scale), np.maximum(most, quantiser.jump(p)), 0.0)
             made[rows] = np.where(definition.defined(low, high, p), most, np.inf)
     return made

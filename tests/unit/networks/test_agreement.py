@@ -203,9 +203,9 @@ def test_radii_are_formed_where_the_simple_bound_does_not_hold(tmp_path: Path, m
     formed: list[str] = []
     right = onnx_reader.read_rounded
 
-    def counted(path: str, content: bytes, precision: Precision, *rest: Any) -> Network:
+    def counted(path: str, content: bytes, precision: Precision, *rest: Any, **named: Any) -> Network:
         formed.append(precision.name)
-        return right(path, content, precision, *rest)
+        return right(path, content, precision, *rest, **named)
 
     monkeypatch.setattr(onnx_reader, "read_rounded", counted)
     network = read_network(save(tmp_path, proto))

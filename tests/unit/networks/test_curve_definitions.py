@@ -176,7 +176,7 @@ def test_a_spread_holds_what_lies_within_a_radius(curve: Curve) -> None:
         x, radius = float(random.normal() * 2), float(random.choice([1e-6, 0.1, 2.0]))
         there = defined(curve, Fraction(x - radius), Fraction(x + radius))
         with np.errstate(all="ignore"):
-            found = float(spread(Curves.all(curve), np.array([[x]]), np.array([[radius]]))[0, 0])
+            found = float(spread(Curves.all(curve), np.array([[x]]), np.array([[radius]]), 0.0)[0, 0])
             near = x + radius * np.linspace(-1, 1, 41)
             values = DEFINITIONS[curve.name].value(np.append(near, x), curve.parameters)
         assert found == np.inf if not there else np.abs(values[:-1] - values[-1]).max() <= found * (1 + 1e-9) + 1e-12

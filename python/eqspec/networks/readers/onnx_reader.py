@@ -167,8 +167,12 @@ def read_rounded(
     output: str | None = None,
     dequantised: Dequantised | None = None,
     input_shape: InputShape | None = None,
+    share: float | None = None,
 ) -> Network:
-    """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
+    """The same network with radii for what a runtime of this precision may round. Raises NetworkError.
+
+    With a `share`, radii are that of each monomial instead, whatever is counted.
+    """
     graph = onnx_graph.load(path, content, output, dequantised, input_shape, as_computed=True)
     problem: NetworkError | None = None
     for sample in batches.readings(graph.inputs):
@@ -177,7 +181,8 @@ def read_rounded(
             network = reading.network(content)
             if reading.batch is not None:
                 _check_samples_apart(reading, network, content)
-            return replace(reading, roundoff=Roundoff(reading.roundoff.gamma(), precision)).network(content)
+            gamma = reading.roundoff.gamma() if share is None else share
+            return replace(reading, roundoff=Roundoff(gamma, precision)).network(content)
         except NetworkError as error:
             problem = problem or error
         except UnreadableError as error:
