@@ -60,3 +60,13 @@ def test_long_weights_leave_slopes_their_bits(seed: int, parts_of_one: int) -> N
     pair = near_pair(Random(seed), 1, parts=2**14, longer=2**30)
     answer = ask(find(), stream(pair, f"question {2**26} {claim} end", ["P 0"]))
     assert answer.refused is None, answer
+
+
+@needs_kernel
+def test_rows_may_end_before_their_layer_does() -> None:
+    """The last hidden neuron is read by nobody; one difference of weights keeps the networks from agreeing."""
+    hidden = " ".join(["0 0 1 1 0 1 1"] * 3)
+    pair = f"pair 1 2 layer 1 1 0 0 1 0 1 3 {hidden} layer 16 1 1 0 0 1 0 0 2 16 1 0 2 17 1 end"
+    question = "question 4096 ranges -1 1 1 1 inequalities 0 claim distance 1 0 1 10 end"
+    answer = ask(find(), stream(pair, question, ["P 2"]))
+    assert answer.refused is None, answer
