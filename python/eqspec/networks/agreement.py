@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -80,6 +79,7 @@ OTHER_LEVELS = (
     "of some levels does. Claims are about the real numbers, where ties are decided as the file says; `arithmetic "
     "float32` is about what runtimes may answer"
 )
+NOT_RUN = "onnxruntime does not run this file: how it is read was not compared with it"
 _agreed: dict[str, tuple[str, ...]] = {}
 """What is said of files, by digests of them together with the steps that they were read as, in this process."""
 
@@ -97,6 +97,8 @@ def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
             compared.at(_points(network.input_size))
             compared.at_two_entries()
             said = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
+            if compared.unrun and not network.source.lower().endswith(".nnet"):
+                said = (NOT_RUN,)
             if compared.complete and not said:
                 agreed.keep(key)
         _agreed[key] = said
@@ -114,6 +116,8 @@ class Comparison:
         self._key: str | None = None
         self._opened = False
         self._session: Session | None = None
+        self.unrun = False
+        """Whether onnxruntime does not load the file."""
         self.complete = False
         """Whether the last points were all answered and compared, and none of them was far off."""
         self._precision: Precision | None = None
@@ -136,8 +140,10 @@ class Comparison:
         """The file in onnxruntime, loaded once; None if it cannot be run."""
         if not self._opened:
             self._opened = True
-            with suppress(CannotRunError):
+            try:
                 self._session = Session(self._network)
+            except CannotRunError:
+                self.unrun = True
         return self._session
 
     @property

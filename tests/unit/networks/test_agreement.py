@@ -24,7 +24,7 @@ from eqspec.networks.agreement import Comparison
 from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Precision
-from eqspec.networks.session import Session
+from eqspec.networks.session import CannotRunError, Session
 from small_specs import write_onnx, write_spec
 from unit.networks.function_cases import weights
 from unit.networks.misreading import misread_gemm
@@ -275,3 +275,14 @@ def test_constants_of_few_digits_are_named_as_the_reason(tmp_path: Path) -> None
     assert "store 0 in their place" in str(refused.value)
     stored["small"], stored["large"] = np.array([1e-30], np.float32), np.array([1e30], np.float32)
     read_network(save(tmp_path, model(nodes, stored, [1, 3])))
+
+
+def test_it_is_said_where_nothing_was_compared(tmp_path: Path) -> None:
+    """Of a file that onnxruntime does not load, once for a file, and of no other."""
+    proto = model([node("Gemm", ["x", "w", "b"], "y")], {"w": weights(2, 3), "b": np.zeros(3)}, (1, 2))
+    with pytest.raises(CannotRunError):
+        Session(read_network(save(tmp_path, proto)))
+    assert agreement.NOT_RUN in read_network(save(tmp_path, proto)).notes
+    assert agreement.NOT_RUN in as_network(proto).notes
+    other = model([node("Gemm", ["x", "w", "b"], "y")], {"w": weights(2, 3), "b": np.zeros(3, np.float32)}, (1, 2))
+    assert not read_network(save(tmp_path, other)).notes
