@@ -29,6 +29,7 @@ __all__ = [
     "evaluate",
     "factor_radii",
     "fingerprint",
+    "processors",
     "solve",
 ]
 
