@@ -97,7 +97,7 @@ def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
             compared.at(_points(network.input_size))
             compared.at_two_entries()
             said = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
-            if compared.unrun and not network.source.lower().endswith(".nnet"):
+            if compared.unrun:
                 said = (NOT_RUN,)
             if compared.complete and not said:
                 agreed.keep(key)

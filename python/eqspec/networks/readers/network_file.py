@@ -60,7 +60,7 @@ def read_network(
             if text
             else onnx_reader.read(name, stored, output=output, dequantised=dequantised, input_shape=input_shape)
         )
-    said = agreement.check(network, lambda: stored)
+    said = () if text else agreement.check(network, lambda: stored)  # nothing else runs a .nnet file
     return replace(network, notes=(*network.notes, *said)) if said else network
 
 
