@@ -8,10 +8,10 @@ and no generator. For D there are two rules; of each neuron the one that reaches
     own      D = lam d + rest, where D is s d for a slope s of f between both ranges (mean value theorem), so that the
              rest is (s - lam) d; it is also f(x) - lam x less f(y) - lam y. A new generator has what both allow.
 
-Where the second network has another function g, f(y) - g(y) is added to s d. Facts are lines below and above f over the
-range of x, and lines below and above D over that of d: (s - lam) d is linear in s and in d, so its bounds are at the
-ends, and the best slopes are those of its chords. Of ranges that do not lie in the domain of a function all of it is
-not a number, and nothing follows.
+Where the second network has another function g, f(y) - g(y) is added to s d; or f(x) - g(x), s being a slope of g, if
+f jumps. Facts are lines below and above f over the range of x, and lines below and above D over that of d: (s - lam) d
+is linear in s and in d, so its bounds are at the ends, and the best slopes are those of its chords. Of ranges that do
+not lie in the domain of a function all of it is not a number, and nothing follows.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 
 from .forms import Known, Runs, with_generators
 from .functions import Interval, Relaxation
+from .functions.interval import choose
 from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, STRIP, UPPER_LEFT, UPPER_RIGHT
 from .reading import Both
 from .rounding import MORE, TINY, Array, up
@@ -70,17 +71,29 @@ class Functions:
         found[STRIP, 1] = np.where(alike, found[STRIP, 0], found[STRIP, 1])
         return found
 
-    def slopes(self, low: Array, high: Array) -> Interval:
-        """Within which the slopes of f lie, on both ranges."""
-        return self.first.slopes(np.minimum(low[0], low[1]), np.maximum(high[0], high[1]))
+    def rise(self, low: Array, high: Array) -> tuple[Interval, Interval]:
+        """Within which s and r lie where f(x) - g(y) = s d + r, given bounds (3, m, B) of x, y and d.
 
-    def apart(self, low: Array, high: Array) -> Interval:
-        """Within which f(y) - g(y) lies for y of these (m, B): part by part both lie in strips of the same slope."""
+        s are slopes of f and r = f(y) - g(y), or those of g and r = f(x) - g(x) where f jumps and g does not.
+        """
+        hull = np.minimum(low[0], low[1]), np.maximum(high[0], high[1])
+        slopes, ends = self.first.slopes(*hull), (low[1], high[1])
+        if self.differ.any():
+            other = self.second.slopes(*hull)
+            steep = [np.isinf(one.high - one.low) for one in (slopes, other)]
+            jumps = self.differ[:, None] & steep[0] & ~steep[1]
+            slopes = choose(jumps, other, slopes)
+            ends = np.where(jumps, low[0], ends[0]), np.where(jumps, high[0], ends[1])
+        return slopes, self._apart(*ends)
+
+    def _apart(self, low: Array, high: Array) -> Interval:
+        """Within which f - g lies on these (m, B): both lie in strips of the same slope, from knot to knot."""
         least, most, rows = np.zeros(low.shape), np.zeros(low.shape), np.flatnonzero(self.differ)
         if len(rows):
             f, g, first, last, found = self.first.of(rows), self.second.of(rows), low[rows], high[rows], []
-            inner = (np.clip(first + (last - first) * (k / PARTS), first, last) for k in range(1, PARTS))
-            for a, b in pairwise([first, *inner, last]):
+            inner = [first + (last - first) * (k / PARTS) for k in range(1, PARTS)]
+            inner += [knots[:, None] + 0.0 * first for knots in (*f.knots, *g.knots)]
+            for a, b in pairwise([first, *np.sort(np.clip(inner, first, last), axis=0), last]):
                 lam = f.chosen(a, b)[STRIP]
                 found.append(f.offset(lam, a, b) - g.offset(lam, a, b))
             least[rows] = np.min([one.low for one in found], axis=0)
@@ -90,14 +103,14 @@ class Functions:
 
 def curved(known: Known, low: Array, high: Array, within: Sequence[Runs], functions: Functions) -> Known:
     """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind these columns."""
-    slope, slopes = functions.chosen(low[:2], high[:2])[STRIP], functions.slopes(low, high)
-    kept = _kept(slopes, low[2], high[2], 0.5 * (slope[0] + slope[1]))
+    slope, rise = functions.chosen(low[:2], high[:2])[STRIP], functions.rise(low, high)
+    kept = _kept(rise[0], low[2], high[2], 0.5 * (slope[0] + slope[1]))
     strips = functions.offset(np.stack([slope, *np.stack([kept, kept], 1)]), low[:2], high[:2])
     (c1, c2), (h1, h2) = _centred(strips[0])
     lam1, lam2 = slope
     size = np.abs([c1, c2]) + np.abs(slope) * np.maximum(np.abs(low[:2]), np.abs(high[:2]))
     open1, open2 = np.array([h1, h2]) > THIN * size
-    middle, radius = _centred(_rest(functions, low, high, slopes, kept, strips[1:]))
+    middle, radius = _centred(_rest(rise, low[2], high[2], kept, strips[1:]))
     reach = np.abs(kept) * (0.5 * high[2] - 0.5 * low[2]) + radius
     keep, middle, radius = (np.where(reach[1] < reach[0], v[1], v[0]) for v in (kept, middle, radius))
     less = np.abs(lam1) <= np.abs(lam2)
@@ -137,9 +150,9 @@ def _kept(slopes: Interval, low: Array, high: Array, wanted: Array) -> Array:
     return np.where(np.isfinite(kept), kept, 0.0)
 
 
-def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep: Array, strips: Interval) -> Interval:
+def _rest(rise: tuple[Interval, Interval], low: Array, high: Array, keep: Array, strips: Interval) -> Interval:
     """Within which D - keep d lies, for slopes (k, m, B), of which `strips` (k, 2, m, B) are the offsets."""
-    by_slopes = (slopes - keep) * Interval(low[2], high[2]) + functions.apart(low[1], high[1])
+    by_slopes = (rise[0] - keep) * Interval(low, high) + rise[1]
     by_strips = strips[:, 0] - strips[:, 1]
     least, most = np.fmax(by_slopes.low, by_strips.low), np.fmin(by_slopes.high, by_strips.high)
     bad = ~(least <= most)
@@ -148,7 +161,7 @@ def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep:
 
 def lines(functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
     """Slopes and constants (10, m) of the lines by X, Y and D that `bounds` names, given bounds (3, m, 1)."""
-    slopes = functions.slopes(low, high)
+    slopes, apart = functions.rise(low, high)
     chords = []
     for least, most in ((slopes.low, slopes.high), (slopes.high, slopes.low)):  # of min(m d, M d) and max(m d, M d)
         slope = (least * high[2] - most * low[2]) / (high[2] - low[2])
@@ -156,7 +169,7 @@ def lines(functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
         chords.append(np.where(np.isfinite(slope), slope, 0.0))
     chosen, both = functions.chosen(low[:2], high[:2])[BESIDE], np.stack([chords, chords], 1)
     off = functions.offset(np.concatenate([chosen, both]), low[:2], high[:2])
-    rest = _rest(functions, low, high, slopes, np.array(chords), off[len(BESIDE) :])
+    rest = _rest((slopes, apart), low[2], high[2], np.array(chords), off[len(BESIDE) :])
     ends = np.concatenate([off.low[:2], off.high[2 : len(BESIDE)]])
     steep = [*chosen[:, 0], *chosen[:, 1], *chords]
     return np.array(steep)[..., 0], np.array([*ends[:, 0], *ends[:, 1], rest.low[0], rest.high[1]])[..., 0]

@@ -85,7 +85,8 @@ class ProofConstruction:
         self.proved_above = self._find_proved_above()
         self.solver, self.settled = HighsSolver(), 0
         self.exact = ExactLeaves(proof)
-        jumps = any(curve.name == "levels" for step in proof.pair.steps for curve in (*step.curves, *step.others))
+        curves = {curve.name for step in proof.pair.steps for curve in (*step.curves, *step.others)}
+        jumps = bool(curves & {"levels", "multiples"})
         self.most_settled = SETTLED_AT_JUMPS if jumps else SETTLED
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}

@@ -74,6 +74,9 @@ class _Held(Number):
     def __neg__(self) -> Any:
         return _Held(-self.c, self.gap)
 
+    def __truediv__(self, other: Any) -> Any:
+        return _Held(self.c / other.c, self.gap / abs(other.c))
+
 
 def matrices(pair: Pair) -> list[tuple[Array, Array, Array, Array]]:
     """Of a chain, weights (3 m, 3 n) (of the inputs (3 m, n)) and constants, and how far they are off."""

@@ -18,7 +18,7 @@ from eqspec.audit.rounding import Refused
 from unit.certificates.true_functions import CURVES, ball, contains, kind_of, name_of, smooth, true_value
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-JUMPING = ("floor", "guarded", "levels", "sign", "thresholded")
+JUMPING = ("floor", "guarded", "levels", "multiples", "sign", "thresholded")
 ONLY_POSITIVE = ("log", "sqrt", "reciprocal")
 
 
@@ -116,7 +116,9 @@ def test_values_contain_the_truth_and_little_else(curve: Curve) -> None:
     for x, low, high in zip(points, found.low, found.high, strict=True):
         value = true_value(curve, ball(x))
         assert contains(low, value, high), (x, low, high, value)
-        at_jump = curve.name == "levels" and abs(x) < 1e-15  # x + zero is rounded, and 0 may be where it jumps
+        at_jump = (
+            curve.name in ("levels", "multiples") and abs(x) < 1e-15
+        )  # x + zero is rounded, and 0 may be where it jumps
         assert high - low <= 1e-12 * (1.0 + abs(float(value.mid())) + abs(x)) or abs(x) > 30.0 or at_jump
     rest = behind((curve,), *[np.array([Fraction(x) for x in points[:50]], object)] * 2)
     for x, low, high in zip(points, *rest, strict=False):

@@ -25,6 +25,8 @@ CURVES = [
     Curve("pieces", (3.0, -1.0, 0.3, 0.7, 0.5, -1.0, 2.0, 0.1, 0.25)),
     *(Curve("levels", (0.25, 0.5 * (r % 2), -8.0, 7.0, float(r))) for r in range(7)),
     Curve("levels", (float(np.float32(0.3)), 1.0, 0.0, 15.0, 0.0)), Curve("levels", (0.125, -3.0, 0.0, 1.0, 3.0)),
+    *(Curve("multiples", (0.25, 0.5 * (r % 2), -8.0, 7.0, float(r))) for r in range(7)),
+    Curve("multiples", (float(np.float32(0.3)), 1.0, 0.0, 15.0, 0.0)),
     Curve("guarded", (20.0,)), Curve("guarded", (0.0,)), Curve("guarded", (-0.5,)),
 ]  # fmt: skip
 """Every name, and every shape."""
@@ -42,8 +44,8 @@ def name_of(curve: Curve) -> str:
 
 
 def kind_of(curve: Curve) -> Hashable:
-    """Its name; of levels, also how they are rounded."""
-    return (curve.name, curve.parameters[4]) if curve.name == "levels" else curve.name
+    """Its name; of quantisers, also how they round."""
+    return (curve.name, curve.parameters[4]) if curve.name in ("levels", "multiples") else curve.name
 
 
 def smooth(curve: Curve) -> Callable[[Any], Any] | None:
@@ -91,8 +93,9 @@ def true_value(curve: Curve, x: Ball) -> Ball:
         return x / (1 + abs(x))
     if name == "floor":
         return x.floor()
-    if name == "levels":
-        ends = [flint.arb(_level(p, end)) for end in (x.lower(), x.upper())]
+    if name in ("levels", "multiples"):
+        unit = flint.arb(p[0] if name == "multiples" else 1)
+        ends = [unit * _level(p, end) for end in (x.lower(), x.upper())]
         return ends[0] if ends[0] == ends[1] else flint.arb.union(*ends)
     if name == "sign":
         return flint.arb(1) if x > 0 else flint.arb(-1) if x < 0 else flint.arb(0)

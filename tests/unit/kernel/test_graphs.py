@@ -19,11 +19,11 @@ from eqspec.audit.functions.levels import ROUNDINGS, level
 from eqspec.audit.opening import Bounded, header, opened
 from eqspec.audit.opening.question import question as asked_of
 from eqspec.audit.reading import INPUTS, Step, network
+from eqspec.audit.reading.merging import merged
 from eqspec.audit.reading.value import Part, Value
 from eqspec.audit.rounding import Refused
 from eqspec.kernel import check
 from eqspec.kernel.canonical import canonical
-from eqspec.kernel.stated import merged
 from eqspec.kernel.validation import validate
 from eqspec.networks import read_network
 from eqspec.property import Epsilon

@@ -12,7 +12,7 @@ from .curve import Curve, clip
 from .elementary import exp
 from .formulas import SMOOTH, points, power, power_slope
 from .interval import Interval, choose
-from .quantiser import Levels
+from .quantiser import Levels, Multiples
 from .shape import BOUNDED, CONCAVE, CONVEX, KINK, LINEAR, PARTS, Floor, Piece, Shape
 
 INF = float("inf")
@@ -63,11 +63,11 @@ def shape(curve: Curve) -> Shape:
         return _exponential(name, *given)
     if name == "power":
         return _power(given[0])
-    if name == "levels":
+    if name in ("levels", "multiples"):
         scale, zero, low, high, _ = given
         ends = (low - zero) * scale, (high - zero) * scale
         inner = shape(clip(*ends)) if ends[0] < ends[1] else Shape((_linear(-INF, INF, 0.0, Fraction(ends[0])),))
-        return Levels.of(given, *ends, inner)
+        return (Levels if name == "levels" else Multiples).of(given, *ends, inner)
     value, slope = SMOOTH[name]
 
     def part(low: float, high: float, kind: str, curved: float = 0.0, parts: int = 1) -> Piece:

@@ -6,6 +6,7 @@
     guarded(a)    x > a: x, else softplus(x)
     power(p)    x^p of x > 0; of any x where p is a whole number, of x != 0 where it is negative
     levels(scale, zero, low, high, r)    the integer that x / scale + zero is rounded to, cut off (`levels`); scale > 0
+    multiples(scale, zero, low, high, r)    the same times scale, in the units of x
     sign, floor, and those of `formulas`, have none
 
 A step has one function for every row, or one for all of them; () is the identity.
@@ -21,8 +22,9 @@ from .levels import ROUNDINGS
 
 COUNTS = {
     "atan": 0, "celu": 1, "cos": 0, "elu": 1, "erf": 0, "exp": 0, "floor": 0, "gelu": 0, "gelu_tanh": 0, "guarded": 1,
-    "hardswish": 2, "levels": 5, "log": 0, "mish": 0, "power": 1, "reciprocal": 0, "relu": 0, "selu": 2, "sigmoid": 0,
-    "sign": 0, "silu": 0, "sin": 0, "softplus": 0, "softsign": 0, "sqrt": 0, "square": 0, "tanh": 0, "thresholded": 1,
+    "hardswish": 2, "levels": 5, "log": 0, "mish": 0, "multiples": 5, "power": 1, "reciprocal": 0, "relu": 0,
+    "selu": 2, "sigmoid": 0, "sign": 0, "silu": 0, "sin": 0, "softplus": 0, "softsign": 0, "sqrt": 0, "square": 0,
+    "tanh": 0, "thresholded": 1,
 }  # fmt: skip
 """How many parameters they have; `pieces` has 2 n + 3."""
 MOST_KNOTS = 64
@@ -48,7 +50,7 @@ class Curve:
             raise Refused(f"the auditor knows no function {name!r} of {len(given)} parameters")
         elif (name == "celu" and given[0] <= 0.0) or (name == "hardswish" and given[0] <= 0.0):
             raise Refused(f"a {name} with a parameter that is not positive")
-        elif name == "levels":
+        elif name in ("levels", "multiples"):
             whole, ordered = all(p.is_integer() for p in given[2:]), given[2] <= given[3]
             if not (given[0] > 0.0 and whole and ordered and 0 <= given[4] < len(ROUNDINGS)):
                 raise Refused("a quantiser whose numbers do not fit")

@@ -32,8 +32,9 @@ def behind(curves: Curves, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _between(curve: Curve, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    if curve.name == "levels":
-        return Fraction(level(curve.parameters, low)), Fraction(level(curve.parameters, high))
+    if curve.name in ("levels", "multiples"):
+        unit = Fraction(curve.parameters[0]) if curve.name == "multiples" else Fraction(1)
+        return unit * level(curve.parameters, low), unit * level(curve.parameters, high)
     one = shape(curve)
     ends = np.array([float_below(low)]), np.array([float_above(high)])
     if curve.name == "floor":

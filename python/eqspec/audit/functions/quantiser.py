@@ -56,6 +56,11 @@ class Levels(Shape):
             raise Refused("a quantiser whose ends no float holds, which the auditor does not bound")
         return cls((), clip=clip, given=given)
 
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """L and H."""
+        return self.clip.knots
+
     def near(self, x: Array, slope: bool = False) -> Array:
         """The clip, in units of levels."""
         value = self.clip.near(x, slope) / self.given[0]
@@ -88,3 +93,21 @@ class Levels(Shape):
             same = [x == 0.0 for x in (a, b)]
         t = Interval(np.where(same[0], near[0], below(near[0])), np.where(same[1], near[1], -below(-near[1]))) + zero
         return Interval(*(np.clip(INTEGERS[int(number)](end), lowest, highest) for end in (t.low, t.high)))
+
+
+@dataclass(frozen=True)
+class Multiples(Levels):
+    """What follows its argument: scale k, within a `DEFECT` of the scale of clip(x, L, H) + scale zero."""
+
+    def near(self, x: Array, slope: bool = False) -> Array:
+        """The clip."""
+        return self.clip.near(x, slope) + (0.0 if slope else self.given[0] * self.given[1])
+
+    def offset(self, lam: Array, a: Array, b: Array) -> Interval:
+        """By the clip, and by the levels of both ends."""
+        scale, zero, *_, number = self.given
+        by_clip = self.clip.offset(lam, a, b) + (Interval(*DEFECT[int(number)]) + zero) * scale
+        by_ends = self._ends(a, b) * scale - Interval.of(lam) * Interval(a, b)
+        low, high = np.maximum(by_clip.low, by_ends.low), np.minimum(by_clip.high, by_ends.high)
+        good = self.defined(a, b)
+        return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))

@@ -44,6 +44,14 @@ class Relaxation:
         one = len(self.curves) == 1
         return Relaxation(self.curves if one else tuple(self.curves[row] for row in rows), len(rows))
 
+    @property
+    def knots(self) -> Array:
+        """Where pieces of the functions begin and end (K, m), and infinity."""
+        found = np.full((max(len(one.knots) for one, _ in self.groups), self.width), np.inf)
+        for one, rows in self.groups:
+            found[: len(one.knots), rows] = np.array(one.knots)[:, None]
+        return found
+
     def offset(self, lam: Array, low: Array, high: Array) -> Interval:
         """Within which f(x) - lam x lies on [low, high], for slopes (..., *low.shape)."""
         found, several = np.empty((2, *lam.shape)), lam.shape[: lam.ndim - low.ndim]
@@ -77,9 +85,8 @@ class Relaxation:
 
 
 def _chosen(one: Shape, a: Array, b: Array) -> Array:
-    places = [place for piece in one.pieces for place in (piece.low, piece.high) if np.isfinite(place)]
     shares = np.linspace(0.0, 1.0, SAMPLES)[:, None]
-    inner = np.array(list(dict.fromkeys(places))[:MOST_PLACES])[:, None]
+    inner = np.array(one.knots[:MOST_PLACES])[:, None]
     x = np.concatenate([a[None], np.clip(np.concatenate([a + shares[1:-1] * (b - a), inner + 0.0 * a]), a, b), b[None]])
     f = one.near(x)
     ends = one.near(x[[0, -1]], slope=True)

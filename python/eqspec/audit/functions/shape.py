@@ -66,6 +66,12 @@ class Shape:
     jumps: tuple[float, ...] = ()
     domain: tuple[tuple[float, float, bool], ...] = ()
 
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Where pieces begin and end."""
+        places = (place for piece in self.pieces for place in (piece.low, piece.high))
+        return tuple(dict.fromkeys(place for place in places if np.isfinite(place)))
+
     def defined(self, a: Array, b: Array) -> Array:
         """Whether all of the finite range [a, b] lies in the domain."""
         good = np.isfinite(a) & np.isfinite(b) & (a <= b)
@@ -97,8 +103,10 @@ class Shape:
     def slopes(self, a: Array, b: Array) -> Interval:
         """Of f between any two points of [a, b] (N,)."""
         low, high = np.full(a.shape, np.inf), np.full(a.shape, -np.inf)
-        for piece in self.pieces:
-            some = np.flatnonzero(piece.active(a, b))
+        for (
+            piece
+        ) in self.pieces:  # one that a range meets in an end alone does not matter, as jumps are looked at below
+            some = np.flatnonzero(piece.active(a, b) & ((a == b) | ((a < piece.high) & (b > piece.low))))
             if not len(some):
                 continue
             found = _slopes(piece, np.maximum(a[some], piece.low), np.minimum(b[some], piece.high))

@@ -1,9 +1,10 @@
 """Two networks in step, in floats: steps of equal widths, and by how much every float is off.
 
 Where a part of a step reads the same units in both networks, x' = W1 x and y' = W2 y give d' = W1 d + (W1 - W2) y; else
-d' = W1 x - W2 y. W1 - W2 is formed of the exact numbers before it is rounded, so what both files define alike (square
-roots included, as `surd`) leaves exactly nothing, and the error of such a W1 acts on d alone. What a runtime may be off
-is of each file by itself, and is added up.
+d' = W1 x - W2 y. Levels of a quantiser are taken times its scale where they stand beside anything else. W1 - W2 is
+formed of the exact numbers before it is rounded, so what both files define alike (square roots included, as `surd`)
+leaves exactly nothing, and the error of such a W1 acts on d alone. What a runtime may be off is of each file by itself,
+and is added up.
 
 Which step of one goes with which of the other is chosen here, from the files alone. Any choice that keeps the order is
 sound: a step without a partner stands beside zeros, and d is x - y of whatever stands side by side.
@@ -12,21 +13,22 @@ sound: a step without a partner stands beside zeros, and d is x - y of whatever 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from ..functions import BENT, Curves
+from ..functions import BENT, Curve, Curves
 from ..opening import limits
 from ..rounding import Array, Refused
 from .balance import Balance, balanced
 from .file import File
+from .merging import merged
 from .number import Number
 from .program import Step
 from .tiles import Link, alike, constants, is_dense, links, padded
-from .value import CONSTANT, INPUTS, Part, Value
+from .value import CONSTANT, INPUTS, Part, Value, distinct
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
 """Sums of outputs of each, which are the last step instead of the outputs themselves."""
@@ -65,7 +67,7 @@ class Pair:
 
     def __init__(self, first: Sequence[Step], second: Sequence[Step], inputs: int, rows: Rows) -> None:
         self.inputs, self.outputs = inputs, first[-1].value.size
-        given = [list(first), list(second)]
+        given = [merged(first), merged(second)]
         if all(map(is_chain, given)) and len(given[0]) != len(given[1]):
             depth = max(map(len, given))
             given = [deepened(one, depth) for one in given]
@@ -73,6 +75,9 @@ class Pair:
         partners = in_step(*given)
         if len(partners) > limits.STEPS:
             raise Refused("the two networks in step are deeper than the auditor computes with")
+        both = [(i, j) for i, j in partners if i is not None and j is not None]
+        differ = [pair for pair in both if given[0][pair[0]].curves != given[1][pair[1]].curves]
+        given = [in_units_of_inputs(one, {pair[side] for pair in differ}) for side, one in enumerate(given)]
         places = [{INPUTS: INPUTS, CONSTANT: CONSTANT}, {INPUTS: INPUTS, CONSTANT: CONSTANT}]
         self.steps: list[Both] = []
         for number, partner in enumerate(partners):
@@ -122,6 +127,32 @@ def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> 
         kernels[number, : len(row)] = [Number.exactly(Fraction(c)) for c in row.values()]
     every = np.arange(len(rows))
     return [*steps, Step(Value((len(rows),), (Part(last, every, index, every, kernels),)))]
+
+
+def in_units_of_inputs(steps: Sequence[Step], which: set[int]) -> list[Step]:
+    """The same function, where quantisers of these steps give multiples of their scales, as what they read is.
+
+    So a value and its levels, or levels of different scales, have a difference that is small.
+    """
+    made, scales = list[Step](), dict[int, Array]()
+    for number, step in enumerate(steps):
+        parts = tuple(_divided(p, scales[p.source]) if p.source in scales else p for p in step.value.parts)
+        rounds, curves = [curve.name == "levels" for curve in step.curves], step.curves
+        if number in which and any(rounds):
+            both = list(zip(step.curves, rounds, strict=True))
+            scales[number] = np.array([Fraction(f.parameters[0]) if one else Fraction(1) for f, one in both], object)
+            curves = tuple(Curve("multiples", f.parameters) if one else f for f, one in both)
+        made.append(Step(Value(step.value.shape, parts), curves))
+    return made
+
+
+def _divided(part: Part, scales: Array) -> Part:
+    """A part of units that are now so many times what they were, for each of them or for all."""
+    known, which = np.unique(np.append(scales, Fraction(1)), return_inverse=True)
+    places = part.index if len(scales) > 1 else 0 * part.index  # of no unit, -1, it is the last one
+    first, kind = distinct(np.concatenate([part.kind[:, None], which[places]], axis=1))
+    by = np.frompyfunc(Number.exactly, 1, 1)(known[which[places[first]]])
+    return replace(part, kind=kind, kernels=_numbers(part.kernels)[part.kind[first]] / by)
 
 
 def is_chain(steps: Sequence[Step]) -> bool:
