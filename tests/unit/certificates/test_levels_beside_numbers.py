@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import flint
 import numpy as np
@@ -27,7 +28,6 @@ from unit.certificates.test_curves import (
     Exact,
     boxes,
     chain,
-    contains,
     moved,
     points,
     quantities,
@@ -35,6 +35,7 @@ from unit.certificates.test_curves import (
     weights,
 )
 from unit.certificates.test_grids import files
+from unit.certificates.true_functions import contains
 
 SCALES = [0.25, 0.125, float(np.float32(0.3)), 1.0 / 64.0]
 
@@ -109,7 +110,8 @@ def test_the_difference_of_a_step_is_what_it_rounds() -> None:
     expected = np.abs(layers[1][0]).sum(axis=1) / 128.0
     for turn in (1, -1):
         for radius in (0.01, 1.0, 100.0):  # however far the ends of the clip are from each other on the box
-            pair = Pair(*in_sixty_fourths(layers)[::turn], 3, (OUTPUTS, OUTPUTS))
+            first, second = in_sixty_fourths(layers)[::turn]
+            pair = Pair(first, second, 3, (OUTPUTS, OUTPUTS))
             low, high = boxes(pair, np.full((3, 1), -radius), np.full((3, 1), radius)).last()
             assert (np.abs([low[2, :, 0], high[2, :, 0]]) <= expected * (1.0 + 1e-9)).all()
 
@@ -119,10 +121,10 @@ def test_a_relu_in_front_of_levels_costs_nothing() -> None:
     rng = np.random.default_rng(6)
     layers = weights(rng, (3, 8, 2))
     plain, found = in_sixty_fourths(layers), []
-    for given in (plain, [behind_a_relu(one) for one in plain]):
-        pair = Pair(*given, 3, (OUTPUTS, OUTPUTS))
+    for first, second in (plain, [behind_a_relu(one) for one in plain]):
+        pair = Pair(first, second, 3, (OUTPUTS, OUTPUTS))
         found.append(boxes(pair, np.full((3, 1), -1.0), np.full((3, 1), 1.0)).last())
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
 
 
 def behind_a_relu(steps: list[Step]) -> list[Step]:
@@ -152,7 +154,12 @@ def rounding(rng: np.random.Generator, bits: int) -> tuple[ModelProto, ModelProt
         if number < 2:
             relu = helper.make_node("Relu", [now], [f"r{number}"])
             cut = helper.make_node("Clip", [f"r{number}", "zero", "top"], [f"h{number}"])
-            given = {"signed": 0, "narrow": 0, "rounding_mode": "ROUND", "domain": "qonnx.custom_op.general"}
+            given: dict[str, Any] = {
+                "signed": 0,
+                "narrow": 0,
+                "rounding_mode": "ROUND",
+                "domain": "qonnx.custom_op.general",
+            }
             quant = helper.make_node("Quant", [f"r{number}", "scale", "zero", "bits"], [f"h{number}"], **given)
             nodes[0] += [relu, cut]
             nodes[1] += [relu, quant]

@@ -18,6 +18,7 @@ from eqspec.tasks.verdict import Verdict
 from small_tasks import task as task_of
 from unit.certificates.proofs import certify
 from unit.certificates.test_grids import chain, files, quarters
+from unit.certificates.test_levels_beside_numbers import rounding
 from unit.kernel.pairs import points, question, twins
 from unit.kernel.test_graphs import changes_are_noticed, in_file
 from unit.kernel.test_kernel import needs_kernel
@@ -79,3 +80,19 @@ def test_decisions_by_exact_integers_are_accepted(claim: Property, last: bool, t
         if last and number == 0 and claim == Epsilon(0):
             steps, inputs = in_file(made.path, folder)
             changes_are_noticed(steps, inputs, 40)
+
+
+@needs_kernel
+@pytest.mark.parametrize("bits", [4, 6])
+def test_clips_beside_quantisers_are_accepted(bits: int, tmp_path: Path) -> None:
+    """As taggers of jets beside what they were before they were quantised: within their roundings, on the first box."""
+    rng = np.random.default_rng(bits)
+    pair = files(tmp_path, *rounding(rng, bits))
+    box = [[Fraction(side) for _ in range(4)] for side in (-1, 1)]
+    x = rng.uniform(-1.0, 1.0, size=(2000, 4))
+    seen = float(np.abs(pair[0].evaluate(x) - pair[1].evaluate(x)).max())
+    _, made = certify(task_of(pair[0], pair[1], Epsilon(Fraction(9 * seen)), *box), tmp_path / "proofs")
+    assert made is not None
+    assert made.reason is None
+    assert audit(made.path, tmp_path).verdict == "equivalent"
+    assert check(made.path, tmp_path, seconds=60).refused is None

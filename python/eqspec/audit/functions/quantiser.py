@@ -68,14 +68,19 @@ class Levels(Shape):
 
     def offset(self, lam: Array, a: Array, b: Array) -> Interval:
         """By the clip, and by the levels of both ends."""
-        scale, zero, *_, number = self.given
-        x, steep = Interval(a, b), lam * scale
-        rest = (Interval.of(steep) - Interval.of(lam) * scale) * x  # what the product has lost
-        by_clip = (self.clip.offset(steep, a, b) + rest) / scale + zero + Interval(*DEFECT[int(number)])
-        by_ends = self._ends(a, b) - Interval.of(lam) * x
+        by_clip, by_ends = self._by_clip(lam, a, b), self._at_ends(a, b) - Interval.of(lam) * Interval(a, b)
         low, high = np.maximum(by_clip.low, by_ends.low), np.minimum(by_clip.high, by_ends.high)
         good = self.defined(a, b)
         return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
+
+    def _by_clip(self, lam: Array, a: Array, b: Array) -> Interval:
+        scale, zero, *_, number = self.given
+        steep = lam * scale
+        rest = (Interval.of(steep) - Interval.of(lam) * scale) * Interval(a, b)  # what the product has lost
+        return (self.clip.offset(steep, a, b) + rest) / scale + zero + Interval(*DEFECT[int(number)])
+
+    def _at_ends(self, a: Array, b: Array) -> Interval:
+        return self._ends(a, b)
 
     def slopes(self, a: Array, b: Array) -> Interval:
         """0 on one level."""
@@ -103,11 +108,9 @@ class Multiples(Levels):
         """The clip."""
         return self.clip.near(x, slope) + (0.0 if slope else self.given[0] * self.given[1])
 
-    def offset(self, lam: Array, a: Array, b: Array) -> Interval:
-        """By the clip, and by the levels of both ends."""
+    def _by_clip(self, lam: Array, a: Array, b: Array) -> Interval:
         scale, zero, *_, number = self.given
-        by_clip = self.clip.offset(lam, a, b) + (Interval(*DEFECT[int(number)]) + zero) * scale
-        by_ends = self._ends(a, b) * scale - Interval.of(lam) * Interval(a, b)
-        low, high = np.maximum(by_clip.low, by_ends.low), np.minimum(by_clip.high, by_ends.high)
-        good = self.defined(a, b)
-        return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
+        return self.clip.offset(lam, a, b) + (Interval(*DEFECT[int(number)]) + zero) * scale
+
+    def _at_ends(self, a: Array, b: Array) -> Interval:
+        return self._ends(a, b) * self.given[0]

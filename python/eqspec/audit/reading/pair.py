@@ -75,8 +75,8 @@ class Pair:
         partners = in_step(*given)
         if len(partners) > limits.STEPS:
             raise Refused("the two networks in step are deeper than the auditor computes with")
-        both = [(i, j) for i, j in partners if i is not None and j is not None]
-        differ = [pair for pair in both if given[0][pair[0]].curves != given[1][pair[1]].curves]
+        together = [(i, j) for i, j in partners if i is not None and j is not None]
+        differ = [(i, j) for i, j in together if given[0][i].curves != given[1][j].curves]
         given = [in_units_of_inputs(one, {pair[side] for pair in differ}) for side, one in enumerate(given)]
         places = [{INPUTS: INPUTS, CONSTANT: CONSTANT}, {INPUTS: INPUTS, CONSTANT: CONSTANT}]
         self.steps: list[Both] = []
@@ -148,7 +148,8 @@ def in_units_of_inputs(steps: Sequence[Step], which: set[int]) -> list[Step]:
 
 def _divided(part: Part, scales: Array) -> Part:
     """A part of units that are now so many times what they were, for each of them or for all."""
-    known, which = np.unique(np.append(scales, Fraction(1)), return_inverse=True)
+    every: Array = np.append(scales, np.array([Fraction(1)], object))
+    known, which = np.unique(every, return_inverse=True)
     places = part.index if len(scales) > 1 else 0 * part.index  # of no unit, -1, it is the last one
     first, kind = distinct(np.concatenate([part.kind[:, None], which[places]], axis=1))
     by = np.frompyfunc(Number.exactly, 1, 1)(known[which[places[first]]])
