@@ -146,6 +146,7 @@ def test_lines_have_the_function_on_their_side(curve: Curve) -> None:
         for lam, off in zip(lines, offsets, strict=True):
             for x, value in zip(xs, values, strict=True):
                 assert contains(off.low[i], value - ball(lam[i]) * ball(x), off.high[i]), (low[i], high[i], lam[i], x)
+        assert not hull.low[i] > hull.high[i] or low[i] == high[i], "no slopes at all"
         for (x, fx), (y, fy) in zip(zip(xs, values, strict=True), zip(xs[1:], values[1:], strict=True), strict=False):
             if np.isfinite([hull.low[i], hull.high[i]]).all():
                 assert contains(hull.low[i], (fy - fx) / (ball(y) - ball(x)), hull.high[i]), (low[i], high[i], x, y)

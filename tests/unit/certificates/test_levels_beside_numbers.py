@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from eqspec.audit import audit
-from eqspec.audit.functions import BENT, Curve, Curves, behind, clip
+from eqspec.audit.curved import Functions
+from eqspec.audit.functions import BENT, Curve, Curves, Relaxation, behind, clip
 from eqspec.audit.reading import INPUTS, Pair
 from eqspec.audit.reading.pair import in_units_of_inputs
 from eqspec.audit.reading.program import Step
@@ -25,6 +28,7 @@ from unit.certificates import graphs
 from unit.certificates.proofs import certify
 from unit.certificates.test_curves import (
     OUTPUTS,
+    Array,
     Exact,
     boxes,
     chain,
@@ -77,6 +81,33 @@ def test_enclosures_contain_what_happens(seed: int) -> None:
     for point in points(rng, lower[:, 0], upper[:, 0], 6):
         for q, value in enumerate(quantities(trace(first, mine, point), trace(second, other, point), point)):
             assert contains(reached.low[q, 0], value, reached.high[q, 0]), q
+
+
+VALUES: dict[Curve, Callable[[Array], Array]] = {
+    clip(-8.0, 8.0): lambda x: np.clip(x, -8.0, 8.0),
+    clip(0.0, 1.0): lambda x: np.clip(x, 0.0, 1.0),
+    Curve("floor"): np.floor,
+    Curve("tanh"): np.tanh,
+    Curve("multiples", (0.25, 0.0, 0.0, 7.0, 0.0)): lambda x: 0.25 * np.clip(np.rint(4.0 * x), 0.0, 7.0),
+}
+
+
+@pytest.mark.parametrize(("f", "g"), list(product(VALUES, VALUES)), ids=lambda f: f.name)
+def test_differences_are_slopes_times_d_and_a_rest(f: Curve, g: Curve) -> None:
+    """f(x) - g(y) of functions that are far from each other, on ranges of x and of y that are, too."""
+    rng = np.random.default_rng(9)
+    low = rng.uniform(-2.0, 2.0, (2, 40, 1))
+    high = low + rng.choice([0.0, 0.1, 1.0], size=(2, 40, 1))
+    ends = np.concatenate([low, low[:1] - high[1:]]), np.concatenate([high, high[:1] - low[1:]])
+    first, second = (Relaxation((h,), 40) for h in (f, g))
+    slopes, rest = Functions(first, second, np.full(40, f != g)).rise(*ends)
+    for _ in range(50):
+        x, y = low + rng.random((2, 40, 1)) * (high - low)
+        true, found = VALUES[f](x) - VALUES[g](y), slopes * (x - y) + rest
+        assert not (true < found.low - 1e-12).any()
+        assert not (true > found.high + 1e-12).any()
+    if not {f.name, g.name} <= {"floor", "multiples"}:
+        assert np.isfinite([slopes.low, slopes.high]).all(), "of the function that does not jump"
 
 
 def test_the_function_stays_the_same() -> None:

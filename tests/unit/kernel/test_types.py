@@ -21,8 +21,8 @@ from eqspec.property import NeverSaturates, NeverWraps
 from small_tasks import task as task_of
 from unit.certificates.proofs import certify
 from unit.certificates.test_grids import chain, files, header_of, packed, quarters
+from unit.certificates.test_merging import after_a_relu
 from unit.kernel.pairs import GRAIN, IDENTITY, ROUNDINGS, Function, Neuron, Pair, points, question, stored
-from unit.kernel.test_graphs import after_a_relu
 from unit.kernel.test_kernel import needs_kernel
 
 
