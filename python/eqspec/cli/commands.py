@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Sequence
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from eqspec import __version__
@@ -104,6 +105,18 @@ class Fitted(argparse.HelpFormatter):
         return textwrap.fill(line, width, subsequent_indent=further, break_on_hyphens=False, break_long_words=False)
 
 
+_COMMAND_OF_FILE = {
+    ".eqspec": "check",
+    ".onnx": "inspect",
+    ".nnet": "inspect",
+    ".eqcert": "audit",
+    ".json": "report",
+    ".jsonl": "report",
+    ".vnnlib": "import",
+}
+"""What a file is given to that stands where a command is expected."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that says what is wrong and suggests the word that was probably meant.
 
@@ -126,7 +139,8 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         if action.dest == "command":
-            raise argparse.ArgumentError(None, f"there is no command {value!r}{_meant(str(value), choices)}")
+            meant = _of_file(str(value)) or _meant(str(value), choices)
+            raise argparse.ArgumentError(None, f"there is no command {value!r}{meant}")
         listed = f"; choose from {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or listed}")
 
@@ -149,6 +163,12 @@ class Parser(argparse.ArgumentParser):
         name = word.partition("=")[0]
         what = f"there is no option {name}{_meant(name, options)}" if word.startswith("-") else f"{word!r} is too much"
         self.error(what)
+
+
+def _of_file(word: str) -> str:
+    """, did you mean the command that takes such a file? Empty where the word is no name of one."""
+    command = _COMMAND_OF_FILE.get(PurePath(word).suffix.lower())
+    return "" if command is None else f", did you mean 'eqspec {command} {word}'?"
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
