@@ -9,6 +9,7 @@ import pytest
 import programs
 import quantised_programs as random_programs
 from eqspec.networks.cells import Cells, CertainProgram, InputStep, Values, cut, find
+from eqspec.networks.cells.certain_values import Watch
 from eqspec.networks.cells.cutting import threshold
 from eqspec.networks.curves import Curves, leaky
 from eqspec.networks.grain import grain
@@ -140,6 +141,49 @@ def test_values_lie_within_their_errors(seed: int) -> None:
             assert Fraction(float(low[row, k])) <= x <= Fraction(float(high[row, k]))
     if short:
         assert not unsure.all()
+
+
+def in_quarters(step: Step) -> Step:
+    """With weights and biases that are multiples of 1/4, and errors as before."""
+    terms = [
+        replace(t, tile=Tile(t.tile.index, np.round(4 * t.tile.weight) / 4, t.tile.weight_error)) for t in step.terms
+    ]
+    return Step(tuple(terms), np.round(4 * step.bias) / 4, step.bias_error, step.function)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_values_of_every_network_within_its_errors_lie_within_theirs(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    steps = programs.program(random, inputs=2, errors=True).steps
+    if seed % 2:  # nothing is rounded in sums of these, and the errors are all there is
+        steps = tuple(map(in_quarters, steps))
+    inputs = random.choice([0.125, 0.5, -0.75, 3.0], size=(2, 6))
+    values, unsure = CertainProgram(steps)(Values(inputs, None, grain(inputs)), {})
+    assert not unsure.any()
+    low, high = values.ends()
+    for _ in range(3):
+        other = programs.within_errors(random, steps)
+        for k in range(inputs.shape[1]):
+            exact = random_programs.outputs(other, tuple(Fraction(x) for x in inputs[:, k].tolist()))
+            for row, x in enumerate(exact):
+                assert Fraction(float(low[row, k])) <= x <= Fraction(float(high[row, k]))
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+@pytest.mark.parametrize("wraps", [False, True])
+def test_no_level_that_leaves_its_type_is_overlooked(rounding: Rounding, wraps: bool) -> None:
+    """Also where the number lies at the threshold behind the last level, or next to it."""
+    quantiser = Quantiser(0.75, -3, 3, rounding, wraps=wraps)
+    places = [Fraction(3 * k, 8) for k in range(-12, 13)]
+    inputs = np.array([[x for at in map(float, places) for x in (np.nextafter(at, -9), at, np.nextafter(at, 9))]])
+    steps = (Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(quantiser.curve)),)
+    watch = Watch(wraps, np.zeros(inputs.shape[1], bool))
+    CertainProgram(steps)(Values(inputs, None, grain(inputs)), {}, watch)
+    left = [abs(rounded(Fraction(x) / Fraction(0.75), rounding)) > 3 for x in inputs[0].tolist()]
+    assert any(left)
+    assert not all(left)
+    assert not (np.array(left) & ~watch.outside).any()
+    assert not watch.outside[np.abs(inputs[0]) <= 2.2].any()
 
 
 @pytest.mark.part(40)
