@@ -207,6 +207,20 @@ def test_every_combination_of_levels_has_a_cell(seed: int) -> None:
     assert there == met
 
 
+@pytest.mark.parametrize("exponent", [-20, -40, -70])
+def test_narrow_cells_have_numbers_of_their_own(exponent: int) -> None:
+    """Cells between which float32, or binary64, has no number."""
+    scale = 2.0**exponent
+    curve = Curves.all(Quantiser(scale, -1000, 1000, Rounding.FLOOR, -1000 * 2.0**-exponent).curve)
+    step = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, curve)
+    found = find((step, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")), 1)
+    region = Region((Fraction(1000),), (1000 + 8 * Fraction(scale),))
+    cells = cut(region, [found], 100)
+    assert isinstance(cells, Cells)
+    levels = [(x - 1000) // Fraction(scale) for x in cells.numbers[0]]
+    assert levels == list(range(9))
+
+
 @pytest.mark.parametrize("rounding", [Rounding.FLOOR, Rounding.CEIL, Rounding.HALF_EVEN, Rounding.AWAY])
 def test_levels_next_to_thresholds_that_division_rounds_to(rounding: Rounding) -> None:
     scale = random_programs.TENTH
