@@ -127,8 +127,11 @@ class Parser(argparse.ArgumentParser):
         super()._print_message(harmless(message) if message else message, file)
 
     def error(self, message: str) -> NoReturn:
-        """End the process with a line on the standard error."""
-        said = f"{self.prog}: error: {message}; see '{self.prog} --help'"
+        """End the process with a line on the standard error. Of a missing word it says which ones there are."""
+        missing = message.rpartition(": ")[2].split(", ") if message.startswith("the following arguments") else []
+        choices = [one.choices for one in self._actions if one.choices and one.dest in missing and one.metavar is None]
+        listed = "".join(f", one of {', '.join(map(str, some))}" for some in choices)
+        said = f"{self.prog}: error: {message}{listed}; see '{self.prog} --help'"
         if sys.stderr is not None and sys.stderr.isatty():
             width = shutil.get_terminal_size().columns
             said = textwrap.fill(said, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
