@@ -22,7 +22,7 @@ from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.property import Containment, Guarded, NeverWraps
 from eqspec.replay.holding import asks_nothing, holds, likely_met, surely
-from eqspec.replay.replay import Replay
+from eqspec.replay.replay import Replay, contains
 from eqspec.run.by_grids import region_of
 from eqspec.run.cell_runs import CellRuns, Known, Run, runs_on
 from eqspec.tasks.task import Task
@@ -75,9 +75,10 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
             one = chosen[:, place].tolist()
             if alone <= _MOST_ALONE and _holds_at(task, cells, one):
                 continue
-            if (witness := replay.replay(cells.cells.point(one))) is not None:
+            if (witness := replay.replay(point := cells.cells.point(one))) is not None:
                 return Decided(count, witness=witness)
-            certain = certain and seen and alone <= _MOST_ALONE
+            here = contains(task, point) or _misses(task, cells.runs[0], chosen[:, [place]])
+            certain = certain and seen and here and alone <= _MOST_ALONE
             if not certain and alone > _MOST_ALONE:
                 return Decided(count)
     vacuous = certain and not met and _asks_nothing(task, cells, check)
@@ -107,6 +108,11 @@ def _outside(task: Task, run: Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_
         least = np.where(single, row, 0.0) @ points + np.minimum(row * task.lower, row * task.upper)[~single].sum()
         found |= least - limit > 1e-9 * (np.abs(row) @ farthest + abs(limit))
     return found
+
+
+def _misses(task: Task, run: Run, chosen: NDArray[np.intp]) -> bool:
+    """Whether no point of a cell, whose own point is not in the region, is in it: other points of it may well be."""
+    return bool(_single(task, run.cells).all() or _outside(task, run, chosen)[0])
 
 
 def _single(task: Task, cells: Cells) -> NDArray[np.bool_]:
