@@ -277,7 +277,7 @@ def test_multipliers_that_prove_nothing_are_refused() -> None:
     reached, region = boxes(pair, lower[:, None], lower[:, None] + 1), _region(lower, lower + 1, np.ones(3))
     total = numbers_of(pair, exact=0, constraints=1).of_region.stop
     equal = reached_equal(pair, total)
-    (one, other, *_), (equation, *_) = np.flatnonzero(~equal), np.flatnonzero(equal)
+    (one, other, *_), (equation, *_) = np.flatnonzero(~equal).tolist(), np.flatnonzero(equal).tolist()
 
     def asked(facts: list[int], multipliers: list[float]) -> None:
         failing = Obligation(((2, 0, 1, Fraction(-4)),))
@@ -286,7 +286,7 @@ def test_multipliers_that_prove_nothing_are_refused() -> None:
     asked([one], [1.0])
     asked([one, other], [1.0, 0.0])
     asked([equation], [-1.0])
-    for inequality in np.flatnonzero(~equal):
+    for inequality in np.flatnonzero(~equal).tolist():
         with pytest.raises(Refused, match="negative"):
             asked([inequality], [-5e-324])
     for facts in ([one, one], [other, one], [-1]):
