@@ -79,6 +79,29 @@ def program(random: Random, *, inputs: int = 4, outputs: int = 3, steps: int = 5
     return Network(without_unread(made), inputs, "random", f"{random.integers(1 << 30)}")
 
 
+def within_errors(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """A program whose numbers lie within the errors of another one's, some of them nearly at an end."""
+    return tuple(
+        Step(
+            tuple(Term(term.source, _within(random, term.tile)) for term in step.terms),
+            step.bias if step.bias_error is None else step.bias + _shares(random, step.bias) * step.bias_error,
+            None,
+            step.function,
+        )
+        for step in steps
+    )
+
+
+def _within(random: Random, tile: Tile) -> Tile:
+    if tile.weight_error is None:
+        return tile
+    return Tile(tile.index, tile.weight + _shares(random, tile.weight) * tile.weight_error)
+
+
+def _shares(random: Random, like: Array) -> Array:
+    return random.choice([-0.999, 0.0, 0.5, 0.999], size=like.shape)
+
+
 def without_unread(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The steps that the last one depends on, with their sources renumbered."""
     kept = [number for number, there in enumerate(needed(steps)) if there]

@@ -96,7 +96,7 @@ def program(random: Random, inputs: int = 2, outputs: int = 2, steps: int = 4) -
 
 
 def region(random: Random, inputs: int = 2, *, lattices: bool = True, widest: int = 20) -> Region:
-    """A box, with a lattice for every input or for none or for some."""
+    """A box, with a lattice for every input or for none."""
     lower, upper, given = [], [], []
     for _ in range(inputs):
         step = Fraction(1, int(random.choice([1, 2, 4, 10])))

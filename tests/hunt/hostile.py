@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +32,7 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Reason, Verdict
+from hunt import by_seeds
 from hunt.expressions import (
     DIGITS,
     Expression,
@@ -252,16 +252,8 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    seen: Counter[str] = Counter()
     with TemporaryDirectory(prefix="hunt-hostile-") as name:
-        for number in range(given.cases):
-            what, wrong = judge(given.seed * 10**6 + number, Path(name))
-            seen[what] += 1
-            if wrong is not None:
-                seen["wrong"] += 1
-                print(f"case {number}: {wrong}", flush=True)
-    print(dict(seen))
-    return 1 if seen["wrong"] else 0
+        return by_seeds.run(lambda seed: judge(seed, Path(name)), given.cases, given.seed)
 
 
 if __name__ == "__main__":

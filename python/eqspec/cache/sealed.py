@@ -1,4 +1,4 @@
-"""Entries with a seal: what is opened under a kind and a key was sealed as that, whole, by who knows the secret.
+"""Sealed entries: what is opened under a kind and a key was sealed under these, whole, by who has the secret.
 
 The seal is an HMAC-SHA256 of the kind, the key and the content. An entry that was cut off, changed in one bit, moved to
 another key, passed off as another kind, or written by somebody without the secret has no valid seal, and reads as

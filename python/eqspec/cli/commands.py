@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Sequence
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from eqspec import __version__
@@ -104,6 +105,18 @@ class Fitted(argparse.HelpFormatter):
         return textwrap.fill(line, width, subsequent_indent=further, break_on_hyphens=False, break_long_words=False)
 
 
+_COMMAND_OF_FILE = {
+    ".eqspec": "check",
+    ".onnx": "inspect",
+    ".nnet": "inspect",
+    ".eqcert": "audit",
+    ".json": "report",
+    ".jsonl": "report",
+    ".vnnlib": "import",
+}
+"""What a file is given to that stands where a command is expected."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that says what is wrong and suggests the word that was probably meant.
 
@@ -114,8 +127,11 @@ class Parser(argparse.ArgumentParser):
         super()._print_message(harmless(message) if message else message, file)
 
     def error(self, message: str) -> NoReturn:
-        """End the process with a line on the standard error."""
-        said = f"{self.prog}: error: {message}; see '{self.prog} --help'"
+        """End the process with a line on the standard error. Of a missing word it says which ones there are."""
+        missing = message.rpartition(": ")[2].split(", ") if message.startswith("the following arguments") else []
+        choices = [one.choices for one in self._actions if one.choices and one.dest in missing and one.metavar is None]
+        listed = "".join(f", one of {', '.join(map(str, some))}" for some in choices)
+        said = f"{self.prog}: error: {message}{listed}; see '{self.prog} --help'"
         if sys.stderr is not None and sys.stderr.isatty():
             width = shutil.get_terminal_size().columns
             said = textwrap.fill(said, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
@@ -126,7 +142,8 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         if action.dest == "command":
-            raise argparse.ArgumentError(None, f"there is no command {value!r}{_meant(str(value), choices)}")
+            meant = _of_file(str(value)) or _meant(str(value), choices)
+            raise argparse.ArgumentError(None, f"there is no command {value!r}{meant}")
         listed = f"; choose from {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or listed}")
 
@@ -149,6 +166,12 @@ class Parser(argparse.ArgumentParser):
         name = word.partition("=")[0]
         what = f"there is no option {name}{_meant(name, options)}" if word.startswith("-") else f"{word!r} is too much"
         self.error(what)
+
+
+def _of_file(word: str) -> str:
+    """, did you mean the command that takes such a file? Empty where the word is no name of one."""
+    command = _COMMAND_OF_FILE.get(PurePath(word).suffix.lower())
+    return "" if command is None else f", did you mean 'eqspec {command} {word}'?"
 
 
 def _meant(word: str, known: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as people read them: honest to the last digit shown, and short."""
+"""Numbers as people read them: short, and every digit that is shown is right."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ from fractions import Fraction
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
-from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report.inputs import inputs, nearest_row
 from eqspec.report.numbers import count, duration, plural, share, value
+from eqspec.report.trimming import Trimmed
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.result import Nearly, Result
@@ -37,22 +37,6 @@ _MOST_NUMBERS = 32
 """The most numbers of one output that are printed; a saved witness has them all."""
 _MOST_FEATURES = 12
 """The same for an input: those that moved furthest."""
-
-
-@dataclass(frozen=True)
-class _Trimmed:
-    """Without the blanks that fill lines up to the width: they wrap in narrower windows and clutter what is copied."""
-
-    shown: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        for line in console.render_lines(self.shown, options, pad=False):
-            while line and not line[-1].text.strip():
-                line.pop()
-            if line:
-                yield from line[:-1]
-                yield Segment(line[-1].text.rstrip(), line[-1].style)
-            yield Segment.line()
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
@@ -76,14 +60,14 @@ class _Results:
             table = self._table()
             for row in rows:
                 table.add_row(*row)
-            yield _Trimmed(table)
+            yield Trimmed(table)
             return
         for name, verdict, *numbers, remarks in rows:
             yield name
             table = self._table(show_header=False)
             verdict.pad_right(_VERDICT - verdict.cell_len)
             table.add_row("", verdict, numbers[0].rjust(time), numbers[1].rjust(boxes), remarks)
-            yield _Trimmed(table)
+            yield Trimmed(table)
 
     def _row(self, result: Result) -> tuple[Text, str, str, Text]:
         verdict = Text(result.verdict.value, STYLES[result.verdict])
@@ -100,7 +84,7 @@ class _Results:
 
 def indented(lines: Sequence[tuple[int, str]]) -> RenderableType:
     """Lines of text, each with so many blanks in front of it, also where it is wrapped."""
-    return _Trimmed(Group(*(Padding(Text(line), (0, 0, 0, blanks)) for blanks, line in lines)))
+    return Trimmed(Group(*(Padding(Text(line), (0, 0, 0, blanks)) for blanks, line in lines)))
 
 
 def remark(result: Result) -> Text:
@@ -230,7 +214,7 @@ def witnesses(results: Sequence[Result]) -> RenderableType:
     shown: list[RenderableType] = [_witness(result, witness) for result, witness in broken[:_MOST_WITNESSES]]
     if hidden := len(broken) - len(shown):
         shown.append(Text(f"... and {plural(hidden, 'more input')}; --format json or --save-witness has them all"))
-    return _Trimmed(Group(*shown))
+    return Trimmed(Group(*shown))
 
 
 def _witness(result: Result, witness: Witness) -> RenderableType:

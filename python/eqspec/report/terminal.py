@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.padding import Padding
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from eqspec.report.printable import harmless
+from eqspec.report.trimming import Trimmed
 
 _LABEL = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
 _HANGING = 2
@@ -26,7 +29,8 @@ class Terminal(Console):
 
     Strings are taken as they are: brackets in names are no markup. What is printed with `soft_wrap` is broken between
     words where a person reads it, with what follows indented; in a file or a pipe a line stays a line. Lines that are
-    to be copied, as commands are, stay one if they are a `Text` with `no_wrap`.
+    to be copied, as commands are, stay one if they are a `Text` with `no_wrap`. Lines of prose and of tables
+    end where their last mark is.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -38,6 +42,8 @@ class Terminal(Console):
         """As rich prints, and prose between words."""
         if options.get("soft_wrap") and self.is_terminal and all(isinstance(one, str | Text) for one in objects):
             objects = tuple(between_words(one, self.width) for one in objects)
+        elif len(objects) == 1 and isinstance(objects[0], Group | Padding | Table | Text) and not options:
+            objects = (Trimmed(objects[0]),)
         super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:

@@ -4,13 +4,15 @@ Networks that begin with steps, or whose inputs lie on lattices, are constant on
 are evaluated together in floats with proven errors. Where these do not settle the claim, or a level was not certain, a
 cell is evaluated in rationals by itself. A cell that breaks the claim is replayed at the point that stands for it, so
 the witness is one like any other; the claim is proved if it holds in every cell. Constraints of the region are only
-asked about by the replay: what holds on the box holds on its part.
+asked about by the replay: what holds on the box holds on its part. Where the point of a cell breaks the claim and
+misses a constraint, other points of the cell may meet it, so the cell is settled only if none does (`_misses`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,7 @@ from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.property import Containment, Guarded, NeverWraps
 from eqspec.replay.holding import asks_nothing, holds, likely_met, surely
-from eqspec.replay.replay import Replay
+from eqspec.replay.replay import Replay, contains
 from eqspec.run.by_grids import region_of
 from eqspec.run.cell_runs import CellRuns, Known, Run, runs_on
 from eqspec.tasks.task import Task
@@ -75,9 +77,12 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
             one = chosen[:, place].tolist()
             if alone <= _MOST_ALONE and _holds_at(task, cells, one):
                 continue
-            if (witness := replay.replay(cells.cells.point(one))) is not None:
+            if (witness := replay.replay(point := cells.cells.point(one))) is not None:
                 return Decided(count, witness=witness)
-            certain = certain and seen and alone <= _MOST_ALONE
+            here = contains(task, point) or _misses(task, cells.runs[0], chosen[:, [place]])
+            if not here and (witness := replay.replay(_moved_inside(task, point))) is not None:
+                return Decided(count, witness=witness)
+            certain = certain and seen and here and alone <= _MOST_ALONE
             if not certain and alone > _MOST_ALONE:
                 return Decided(count)
     vacuous = certain and not met and _asks_nothing(task, cells, check)
@@ -107,6 +112,27 @@ def _outside(task: Task, run: Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_
         least = np.where(single, row, 0.0) @ points + np.minimum(row * task.lower, row * task.upper)[~single].sum()
         found |= least - limit > 1e-9 * (np.abs(row) @ farthest + abs(limit))
     return found
+
+
+def _misses(task: Task, run: Run, chosen: NDArray[np.intp]) -> bool:
+    """Whether no point of a cell, whose own point is not in the region, is in it: other points of it may well be."""
+    return bool(_single(task, run.cells).all() or _outside(task, run, chosen)[0])
+
+
+def _moved_inside(task: Task, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The point moved, for each constraint that it misses, to the corner of the box that misses it least, until it is
+    met. It may end in another cell, or miss another constraint: a candidate and no more.
+    """
+    found = list(point)
+    for constraint in task.constraints:
+        ends = zip(constraint.coefficients, task.lower_exact, task.upper_exact, found, strict=True)
+        to = [x if not a else low if a > 0 else high for a, low, high, x in ends]
+        value, least = (sum(map(mul, constraint.coefficients, x), Fraction(0)) for x in (found, to))
+        if value > constraint.bound > least:
+            share = (value - constraint.bound) / (value - least)
+            share = (1 + share) / 2 if constraint.strict else share
+            found = [x + share * (end - x) for x, end in zip(found, to, strict=True)]
+    return tuple(found)
 
 
 def _single(task: Task, cells: Cells) -> NDArray[np.bool_]:

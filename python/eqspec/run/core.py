@@ -1,4 +1,4 @@
-"""The one door to the compiled core; see `_core.pyi` for what is behind it."""
+"""The names of the compiled core: the only module that imports it. `_core.pyi` describes them."""
 
 import sys
 from typing import TYPE_CHECKING, TypeAlias

@@ -1,4 +1,4 @@
-"""Each node as soft text: on one line once newlines are spaces, and breakable at them.
+"""Each node of the syntax tree as text with newlines where a line may be broken; as spaces they make one line of it.
 
 Parentheses are added where a tree built in memory needs them to mean what it says.
 """

@@ -1,4 +1,4 @@
-"""What expressions mean.
+"""The values of expressions.
 
 A value is a text, a list, or a linear form: a rational constant plus rational multiples of atoms, where atoms are the
 inputs inside `where` and the outputs inside `satisfies`. A number is a form without atoms. UNKNOWN stands for a value

@@ -159,7 +159,7 @@ def _in_steps(constraint: LinearConstraint, region: Region) -> _Whole:
     whole = {i: int(c * unit) for i, c in factors.items()}
     step = gcd(*whole.values()) or 1
     most = bound * unit / step
-    limit = ceil(most) - 1 if constraint.strict and every else floor(most)
+    limit = ceil(most) - 1 if constraint.strict else floor(most)
     return _Whole(tuple((i, c // step) for i, c in whole.items()), limit, every)
 
 

@@ -25,6 +25,7 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import Layers, write
@@ -107,3 +108,21 @@ def holds(parts: Parts, tmp_path: Path) -> bool:
         return audit(pack(tmp_path / "changed", parts)).verdict == "equivalent"
     except Refused:
         return False
+
+
+def certified(task: Task, folder: Path) -> Parts:
+    """The certificate of a task that is proved, which the auditor accepts."""
+    result, made = certify(task, folder / "proofs")
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    parts = unpack(made.path)
+    assert holds(parts, folder)
+    return parts
+
+
+def holds_within(parts: Parts, eps: str, folder: Path) -> bool:
+    """Whether the auditor accepts the same certificate as one of another distance."""
+    other = parts.copy()
+    other.header["task"]["property"]["eps"] = eps
+    return holds(other, folder)

@@ -17,7 +17,7 @@ from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.functions.confidence import entropy, ln, log_odds_below
 from eqspec.audit.reading import INPUTS, Pair
 from eqspec.audit.relu import relu
-from eqspec.audit.rounding import float_above, float_below
+from eqspec.audit.rounding import Refused, float_above, float_below
 from eqspec.certificates.facts import Behind, Fact, FactNumbers
 from unit.certificates.dense import steps
 
@@ -268,6 +268,33 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
             value = Fraction(0) if number == 0 else values[abs(number) - 1] * (1 if number > 0 else -1)
             assert Fraction(bound) <= value, number
     assert met > 10 or seed % 4
+
+
+def test_multipliers_that_prove_nothing_are_refused() -> None:
+    """Of an inequality a negative one, of a fact twice or out of order, of no fact, and what is not finite."""
+    rng = np.random.default_rng(8)
+    pair, lower = pair_in_step(*pair_of(rng)), rng.normal(size=3)
+    reached, region = boxes(pair, lower[:, None], lower[:, None] + 1), _region(lower, lower + 1, np.ones(3))
+    total = numbers_of(pair, exact=0, constraints=1).of_region.stop
+    equal = reached_equal(pair, total)
+    (one, other, *_), (equation, *_) = np.flatnonzero(~equal).tolist(), np.flatnonzero(equal).tolist()
+
+    def asked(facts: list[int], multipliers: list[float]) -> None:
+        failing = Obligation(((2, 0, 1, Fraction(-4)),))
+        reached.least(np.array([1]), np.array(facts), np.array([multipliers]), failing, region)
+
+    asked([one], [1.0])
+    asked([one, other], [1.0, 0.0])
+    asked([equation], [-1.0])
+    for inequality in np.flatnonzero(~equal).tolist():
+        with pytest.raises(Refused, match="negative"):
+            asked([inequality], [-5e-324])
+    for facts in ([one, one], [other, one], [-1]):
+        with pytest.raises(Refused, match="twice, or out of order"):
+            asked(facts, [1.0] * len(facts))
+    for none in (np.inf, np.nan):
+        with pytest.raises(Refused, match="not finite"):
+            asked([equation], [none])
 
 
 def reached_equal(pair: Pair, total: int) -> NDArray[np.bool_]:

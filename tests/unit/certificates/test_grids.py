@@ -221,6 +221,9 @@ def test_nothing_saturates_where_that_is_decided(seed: int, tmp_path: Path) -> N
     assert certificate.reason is None
     assert audit(certificate.path, tmp_path).verdict == result.verdict.value
     assert decided(task_of(one, one, NeverWraps(), [-1, -1], [1, 1]), tmp_path)
+    if cut:  # what saturates does not wrap
+        wraps = spoiled(certificate.path, tmp_path, lambda h: h["task"]["property"].update(overflow="wraps"))
+        assert "cannot show that the claim breaks" in wraps
 
 
 def in_range(rng: np.random.Generator) -> Array:

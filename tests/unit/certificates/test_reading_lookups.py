@@ -17,7 +17,7 @@ from eqspec.audit.witness import values_at
 from eqspec.networks import read_network
 from eqspec.property import Epsilon
 from small_tasks import task
-from unit.certificates.proofs import certify, holds, unpack
+from unit.certificates.proofs import certified, holds, holds_within
 from unit.certificates.test_reading import file, saved
 from unit.networks.models import model, node, run_onnxruntime
 
@@ -321,14 +321,8 @@ def test_a_pair_has_a_certificate_of_its_own_claim_alone(name: str, tmp_path: Pa
     first, second = map(read_network, paths)
     middle = [Fraction(2), Fraction(9, 4), Fraction(-1), Fraction(1, 2)][: first.input_size]
     ends = [[x + off for x in middle] for off in (Fraction(-1, 64), Fraction(1, 64))]
-    _, certificate = certify(task(first, second, Epsilon(Fraction(1)), *ends), tmp_path)
-    assert certificate is not None
-    assert certificate.reason is None
-    parts = unpack(certificate.path)
-    assert holds(parts, tmp_path)
-    other = parts.copy()
-    other.header["task"]["property"]["eps"] = "1/1000"
-    assert not holds(other, tmp_path)
+    parts = certified(task(first, second, Epsilon(Fraction(1)), *ends), tmp_path)
+    assert not holds_within(parts, "1/1000", tmp_path)
     wide = parts.copy()
     for end, far in (("lo_exact", -4), ("hi_exact", 4)):
         wide.header["task"]["region"][end] = [str(far)] * first.input_size

@@ -196,3 +196,19 @@ def test_something_is_printed_on_the_narrowest_terminal(columns: str, monkeypatc
     terminal.print(Text("decides  equivalent", no_wrap=True))
     assert isinstance(terminal.file, io.StringIO)
     assert terminal.file.getvalue() == "decides  equivalent\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["explain", "E211"], ["explain", "pair.eqspec"], ["inspect", "full.onnx"]]
+)
+def test_no_line_in_a_pipe_ends_in_blanks(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables and prose are filled with blanks up to the width by rich."""
+    write_spec(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    main(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3
+    assert [line for line in lines if line != line.rstrip()] == []

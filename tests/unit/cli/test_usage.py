@@ -53,6 +53,9 @@ def test_a_misspelt_command_is_guessed(command: str, capsys: pytest.CaptureFixtu
         (["verify", "a", "b", "c"], "'c' is too much"),
         (["inspect", "a", "--zzz"], "there is no option --zzz; see 'eqspec inspect --help'"),
         (["nothing like it"], "there is no command 'nothing like it'; see 'eqspec --help'"),
+        (["completion"], "the following arguments are required: shell, one of bash, zsh, fish; see"),
+        (["specs/a.eqspec"], "there is no command 'specs/a.eqspec', did you mean 'eqspec check specs/a.eqspec'?"),
+        (["a.ONNX", "b.onnx"], "there is no command 'a.ONNX', did you mean 'eqspec inspect a.ONNX'?"),
         (["check", "a", "--\x1b[2J"], r"there is no option --\x1b[2J"),
     ],
 )

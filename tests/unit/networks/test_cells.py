@@ -9,6 +9,7 @@ import pytest
 import programs
 import quantised_programs as random_programs
 from eqspec.networks.cells import Cells, CertainProgram, InputStep, Values, cut, find
+from eqspec.networks.cells.certain_values import Watch
 from eqspec.networks.cells.cutting import threshold
 from eqspec.networks.curves import Curves, leaky
 from eqspec.networks.grain import grain
@@ -142,6 +143,49 @@ def test_values_lie_within_their_errors(seed: int) -> None:
         assert not unsure.all()
 
 
+def in_quarters(step: Step) -> Step:
+    """With weights and biases that are multiples of 1/4, and errors as before."""
+    terms = [
+        replace(t, tile=Tile(t.tile.index, np.round(4 * t.tile.weight) / 4, t.tile.weight_error)) for t in step.terms
+    ]
+    return Step(tuple(terms), np.round(4 * step.bias) / 4, step.bias_error, step.function)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_values_of_every_network_within_its_errors_lie_within_theirs(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    steps = programs.program(random, inputs=2, errors=True).steps
+    if seed % 2:  # nothing is rounded in sums of these, and the errors are all there is
+        steps = tuple(map(in_quarters, steps))
+    inputs = random.choice([0.125, 0.5, -0.75, 3.0], size=(2, 6))
+    values, unsure = CertainProgram(steps)(Values(inputs, None, grain(inputs)), {})
+    assert not unsure.any()
+    low, high = values.ends()
+    for _ in range(3):
+        other = programs.within_errors(random, steps)
+        for k in range(inputs.shape[1]):
+            exact = random_programs.outputs(other, tuple(Fraction(x) for x in inputs[:, k].tolist()))
+            for row, x in enumerate(exact):
+                assert Fraction(float(low[row, k])) <= x <= Fraction(float(high[row, k]))
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+@pytest.mark.parametrize("wraps", [False, True])
+def test_no_level_that_leaves_its_type_is_overlooked(rounding: Rounding, wraps: bool) -> None:
+    """Also where the number lies at the threshold behind the last level, or next to it."""
+    quantiser = Quantiser(0.75, -3, 3, rounding, wraps=wraps)
+    places = [Fraction(3 * k, 8) for k in range(-12, 13)]
+    inputs = np.array([[x for at in map(float, places) for x in (np.nextafter(at, -9), at, np.nextafter(at, 9))]])
+    steps = (Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(quantiser.curve)),)
+    watch = Watch(wraps, np.zeros(inputs.shape[1], bool))
+    CertainProgram(steps)(Values(inputs, None, grain(inputs)), {}, watch)
+    left = [abs(rounded(Fraction(x) / Fraction(0.75), rounding)) > 3 for x in inputs[0].tolist()]
+    assert any(left)
+    assert not all(left)
+    assert not (np.array(left) & ~watch.outside).any()
+    assert not watch.outside[np.abs(inputs[0]) <= 2.2].any()
+
+
 @pytest.mark.part(40)
 @pytest.mark.parametrize("seed", range(150))
 def test_every_combination_of_levels_has_a_cell(seed: int) -> None:
@@ -161,6 +205,20 @@ def test_every_combination_of_levels_has_a_cell(seed: int) -> None:
     near = [Fraction(k, 8) + side for k in range(-24, 25) for side in (-tiny, Fraction(0), tiny)]
     met = {tuple(at(step, x) for step in found.found) for x in near if region.lower[0] <= x <= region.upper[0]}
     assert there == met
+
+
+@pytest.mark.parametrize("exponent", [-20, -40, -70])
+def test_narrow_cells_have_numbers_of_their_own(exponent: int) -> None:
+    """Cells between which float32, or binary64, has no number."""
+    scale = 2.0**exponent
+    curve = Curves.all(Quantiser(scale, -1000, 1000, Rounding.FLOOR, -1000 * 2.0**-exponent).curve)
+    step = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, curve)
+    found = find((step, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")), 1)
+    region = Region((Fraction(1000),), (1000 + 8 * Fraction(scale),))
+    cells = cut(region, [found], 100)
+    assert isinstance(cells, Cells)
+    levels = [(x - 1000) // Fraction(scale) for x in cells.numbers[0]]
+    assert levels == list(range(9))
 
 
 @pytest.mark.parametrize("rounding", [Rounding.FLOOR, Rounding.CEIL, Rounding.HALF_EVEN, Rounding.AWAY])

@@ -11,7 +11,7 @@ from eqspec.networks.exact import IntegerStep, IntegerTile
 from eqspec.networks.exact_vectors import Vector, to_integers
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
-from programs import floats, naive, point, program, with_error
+from programs import floats, naive, point, program, with_error, within_errors
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -54,24 +54,9 @@ def test_errors_enclose_every_network_within_them(seed: int) -> None:
     at = point(random, 4)
     enclosed = network.evaluate_exact(at)
     for _ in range(3):
-        steps = []
-        for step in network.steps:
-            terms = tuple(Term(t.source, _within(random, t.tile)) for t in step.terms)
-            bias = (
-                step.bias
-                if step.bias_error is None
-                else step.bias + step.bias_error * random.choice([-0.999, 0.0, 0.999])
-            )
-            steps.append(Step(terms, bias, None, step.function))
-        exact = naive(Network(tuple(steps), 4, "within", "0"), at)
+        other = within_errors(random, network.steps)
+        exact = naive(Network(other, 4, "within", "0"), at)
         assert all(low <= x <= high for x, (low, high) in zip(exact, enclosed, strict=True))
-
-
-def _within(random: np.random.Generator, tile: Tile) -> Tile:
-    if tile.weight_error is None:
-        return tile
-    share = random.choice([-0.999, 0.0, 0.5, 0.999], size=tile.weight.shape)
-    return Tile(tile.index, tile.weight + share * tile.weight_error)
 
 
 def test_a_step_without_terms_is_constant() -> None:

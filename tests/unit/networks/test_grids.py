@@ -50,6 +50,27 @@ def test_values_of_lattice_points_lie_on_their_grids(seed: int) -> None:
 
 @pytest.mark.part(25)
 @pytest.mark.parametrize("seed", range(80))
+def test_values_are_on_their_grids_where_some_inputs_have_none(seed: int) -> None:
+    """A sum of an integer and of any real number of an interval is any real number."""
+    random = np.random.default_rng(2000 + seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    free = int(random.integers(2))
+    lattices = tuple(None if place == free else lattice for place, lattice in enumerate(region.lattices))
+    atoms = Atoms(Region(region.lower, region.upper, lattices))
+    found = analyse(steps, atoms)
+    low, high = region.lower[free], region.upper[free]
+    for point in some_points(region, 8):
+        share = Fraction(int(random.integers(0, 98)), 97)
+        moved = (*point[:free], low + share * (high - low), *point[free + 1 :])
+        for number, (sums, after) in enumerate(random_programs.values(steps, moved)):
+            step = found.steps[number]
+            for row, (x, y) in enumerate(zip(sums, after, strict=True)):
+                assert lies_on(x, step.sums[row]), (number, row, x)
+                assert lies_on(y, step.values.taken(np.array([row])).grids(atoms)[0]), (number, row, y)
+
+
+@pytest.mark.part(25)
+@pytest.mark.parametrize("seed", range(80))
 def test_what_is_known_of_a_function_is_the_function(seed: int) -> None:
     random = np.random.default_rng(1000 + seed)
     region, steps = random_programs.region(random), random_programs.program(random)

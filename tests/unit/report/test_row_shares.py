@@ -95,6 +95,8 @@ def test_rows_that_never_ran_count_against_it() -> None:
     ((_, counts, said),) = row_shares(results)[0].lines
     assert counts == "30 of 100 sampled rows proved, 70 not run"
     assert said[0].startswith("at least 22.4 %")  # the quantile at 5 % of the beta distribution with 30 and 71
+    ((_, _, said),) = row_shares(drawn(["proved"] * 30 + ["vacuous"] * 10, 100))[0].lines
+    assert said[1] == "at least 25.1 % of those that are not vacuous"  # of the beta distribution with 30 and 61
     assert not concluded(row_groups(over_rows(["proved"] * 30))[0].share)  # it is not known how many there were to be
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import exp, floor
 from typing import Any
 
@@ -14,8 +15,8 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.networks.program import Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Confidence, Epsilon, Margin, NeverSaturates, Property, Top1
-from eqspec.replay.replay import Replay
+from eqspec.property import Confidence, Epsilon, Margin, NeverSaturates, NeverWraps, Property, Top1
+from eqspec.replay.replay import Replay, contains
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
 from eqspec.run.options import Options
@@ -245,6 +246,66 @@ def test_what_breaks_the_claim_outside_of_a_constraint_proves_nothing() -> None:
     below = LinearConstraint((Fraction(1),), Fraction(1, 2), strict=True)
     given = task(up, down, Epsilon(0), [Fraction(1, 4)], [Fraction(3, 4)], space=space(1, 1), constraints=(below,))
     assert decide(given, Options(), Replay(given)) is None
+
+
+@pytest.mark.parametrize("wraps", [False, True])
+def test_a_cell_whose_own_point_misses_a_constraint_may_leave_the_type(wraps: bool) -> None:
+    """Both inputs are rounded. x = 7.6, y = 0 is cut off at 7; x = 8.75, which stands for all from 7.5 on, is out."""
+    steps = rounded_inputs(Quantiser(1.0, -8, 7, wraps=wraps))
+    one = Network(steps, 2, "m", "0")
+    claim = NeverWraps() if wraps else NeverSaturates()
+    within = (LinearConstraint((Fraction(1), Fraction(1)), Fraction(41, 5)),)
+    given = task(one, one, claim, [0, 0], [10, 1], constraints=within)
+    assert Replay(given).replay((Fraction(38, 5), Fraction(0))) is not None
+    result = decide(given, Options(), Replay(given))
+    assert result is not None
+    assert result.verdict is Verdict.DIFFERENT
+
+
+@pytest.mark.part(20)
+@pytest.mark.parametrize("seed", range(60))
+def test_what_stays_in_its_type_under_constraints_does_so_at_every_point(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    wraps, size = bool(seed % 2), int(random.integers(2, 5))
+    last = Quantiser(float(random.choice([1.0, 2.0])), -size, size, Rounding.FLOOR, wraps=wraps).curve
+    first = rounded_inputs(Quantiser(float(random.choice([0.5, 1.0])), -size, size, wraps=wraps))[:1]
+    weight = random.choice([-1.0, 0.5, 1.0, 2.0], size=(2, 2))
+    second = Step((Term(0, Tile.dense(weight)),), np.zeros(2), None, Curves.all(last))
+    steps = (*first, second, Step((Term(1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"))
+    one = Network(steps, 2, "m", "0")
+    low, high = random.integers(-4, 0, 2).tolist(), random.integers(1, 5, 2).tolist()
+    row = tuple(Fraction(int(c)) for c in random.choice([-2, -1, 1, 2], size=2))
+    bound = Fraction(int(random.integers(-2, 12)), 3)
+    lattices = (Lattice(Fraction(0), Fraction(1, 5)), None) if seed % 3 == 0 else ()
+    given = task(
+        one,
+        one,
+        NeverWraps() if wraps else NeverSaturates(),
+        low,
+        high,
+        constraints=(LinearConstraint(row, bound),),
+        lattices=lattices,
+    )
+    result = decide(given, Options(), Replay(given))
+    axes = [[Fraction(k, 10) for k in range(10 * a, 10 * b + 1)] for a, b in zip(low, high, strict=True)]
+    points = [point for point in product(*axes) if contains(given, point)]
+    left = any(
+        random_programs.leaves(step.function, k, x, wraps=wraps)
+        for point in points
+        for step, (sums, _) in zip(steps, random_programs.values(steps, point), strict=True)
+        for k, x in enumerate(sums)
+    )
+    if left:
+        assert result is None or result.verdict is Verdict.DIFFERENT
+    if result is not None and result.witness is not None:
+        assert contains(given, result.witness.normalised)
+
+
+def rounded_inputs(quantiser: Quantiser) -> tuple[Step, Step]:
+    """Two inputs, each of them quantised."""
+    both = Tile.dense(np.eye(2))
+    first = Step((Term(-1, both),), np.zeros(2), None, Curves.all(quantiser.curve))
+    return first, Step((Term(0, both),), np.zeros(2), None, "identity")
 
 
 def test_more_cells_than_are_run() -> None:

@@ -55,6 +55,20 @@ def test_constraints_keep_every_point_of_the_region(
     assert Fraction(sides[0].item()) <= bound + Fraction(1, 10**9)  # outward, yet close
 
 
+@given(st.tuples(numbers, numbers), st.tuples(numbers, numbers))
+def test_points_at_the_bound_of_a_constraint_stay_in_the_region(
+    row: tuple[Fraction, Fraction], point: tuple[Fraction, Fraction]
+) -> None:
+    """Coefficients are rounded, as 1/3 is, and the bound makes up for it."""
+    bound = sum((a * x for a, x in zip(row, point, strict=True)), Fraction(0))
+    made = task(identity(2), identity(2), None, [-100, -100], [100, 100], constraints=(LinearConstraint(row, bound),))
+    lowered = lower_constraints(made)
+    assert lowered is not None
+    matrix, sides = lowered
+    rounded = sum(Fraction(a) * x for a, x in zip(matrix[0].tolist(), point, strict=True))
+    assert rounded <= Fraction(sides[0].item())
+
+
 @given(
     st.integers(-1400, 1400),
     st.tuples(numbers, numbers),

@@ -1,4 +1,4 @@
-"""Whether the walk through a tree may go on."""
+"""The tree of a proof, walked through: refused unless it is one tree, and once the time is up."""
 
 from __future__ import annotations
 
