@@ -26,18 +26,20 @@ from onnx.reference import ReferenceEvaluator
 
 from conformance.excuses import ONNXRUNTIME_BUGS, REFERENCE_BUGS, known_bug
 from conformance.judging import _ended, audited
-from conformance.oracles import Answer, the_process
+from conformance.oracles import DIED, Answer, the_process
 from eqspec.audit import Refused
 from eqspec.audit.witness import values_at
 from eqspec.errors import NetworkError
 from eqspec.networks import Network
 from eqspec.networks.readers import onnx_reader
+from eqspec.networks.session import may_end_the_process
 from hunt import by_seeds
-from hunt.onnx_cases import Case, Feeds, change, of_modules
+from hunt.onnx_cases import Case, Feeds, change, of_modules, summed_along_an_axis
 from oracle.pairs import Random
 
 ORDERS = 2
 _SHORT = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+Answers = dict[str, list[NDArray[Any]]]
 Ends = list[tuple[Fraction, Fraction]]
 Reader = Callable[[list[Fraction]], Ends | None]
 """Enclosures of the outputs at a point; None where there is none."""
@@ -61,6 +63,8 @@ def judge(seed: int, modules: tuple[str, ...] = ()) -> tuple[str, str | None]:
     model = ModelProto()
     model.CopyFrom(case.model)
     said = change(random, model)
+    if random.random() < 0.3:
+        summed_along_an_axis(random, model)
     what, wrong = judged(model, case.feeds, random)
     return what, wrong and f"{case.name}, {said}: {wrong}"
 
@@ -73,31 +77,43 @@ def judged(
     reader_sees: ModelProto | None = None,
     auditor_sees: ModelProto | None = None,
 ) -> tuple[str, str | None]:
-    """What became of a model, and what is wrong with that; a reader that overlooks something sees another model."""
-    network = _network((reader_sees or model).SerializeToString())
-    sizes = [x.size for x in feeds.values()]
-    one = network is not None and network.input_size != sum(sizes)
-    if network is not None and one:  # one of several samples, which are made alike
-        feeds = {name: np.broadcast_to(x[:1], x.shape).copy() for name, x in feeds.items()}
-        if len(feeds) > 1 or network.input_size * next(iter(feeds.values())).shape[0] != sum(sizes):
-            return "of several samples", None
-    points = [feeds, *([] if one else _in_other_orders(feeds, random))]
+    """What became of a model, and what is wrong with that; a reader that overlooks something sees another model.
+
+    The auditor is asked about all of the input, our reader about the first sample where it reads one, of samples that
+    are made alike.
+    """
+    points = [feeds, *_in_other_orders(feeds, random)]
     oracles = _oracles(model, points)
     if not oracles:
+        return _unrun(model, points)
+    readers = list[str]()
+    numbers = sum(x.size for x in feeds.values())
+    outputs = next(iter(oracles.values()))[0].size
+    if (auditor := _auditor((auditor_sees or model).SerializeToString(), numbers, outputs)) is not None:
+        readers.append("the auditor")
+        if (wrong := _wrong(auditor, points, oracles, model, one=False)) is not None:
+            return "wrong", f"the auditor has {wrong}"
+    if (network := _network((reader_sees or model).SerializeToString())) is not None:
+        one = network.input_size != numbers
+        if one:
+            alike = {name: np.broadcast_to(x[:1], x.shape).copy() for name, x in feeds.items()}
+            if len(feeds) > 1 or network.input_size * next(iter(alike.values())).shape[0] != numbers:
+                return "of several samples", None
+            points, oracles = [alike], _oracles(model, [alike])
+        readers.append("eqspec")
+        if (wrong := _wrong(_exactly(network), points, oracles, model, one=one)) is not None:
+            return "wrong", f"eqspec has {wrong}"
+    return ("read by " + " and ".join(readers) if readers else "refused"), None
+
+
+def _unrun(model: ModelProto, points: list[Feeds]) -> tuple[str, str | None]:
+    """Where onnxruntime ends its process, eqspec must refuse the file or know that it may."""
+    content = model.SerializeToString()
+    if the_process().ask(content, points[:1])[0] is not DIED:  # type: ignore[arg-type]
         return "run by no other", None
-    readers: dict[str, Reader | None] = {"eqspec": None if network is None else _exactly(network)}
-    count = network.input_size if network is not None else sum(sizes)
-    outputs = network.output_size if network is not None else next(iter(oracles.values()))[0].size
-    readers["the auditor"] = _auditor((auditor_sees or model).SerializeToString(), count, outputs)
-    for name, reader in readers.items():
-        for number, point in enumerate(points if reader is not None else []):
-            at = [Fraction(float(v)) for x in point.values() for v in x.ravel()][:count]
-            ends = reader(at) if reader is not None else None
-            expected = {oracle: answers[number] for oracle, answers in oracles.items()}
-            if ends is not None and (wrong := _wrong(ends, expected, model, one)) is not None:
-                return "wrong", f"{name} has {wrong}"
-    read = [name for name, reader in readers.items() if reader is not None]
-    return ("read by " + " and ".join(read) if read else "refused"), None
+    if _network(content) is None or may_end_the_process(content):
+        return "onnxruntime ends its process", None
+    return "wrong", "onnxruntime ends its process at a model that is read"
 
 
 def _network(content: bytes) -> Network | None:
@@ -144,7 +160,7 @@ def _in_other_orders(feeds: Feeds, random: Random) -> Iterator[Feeds]:
         yield {name: random.permuted(x.reshape(-1)).reshape(x.shape) for name, x in feeds.items()}
 
 
-def _oracles(model: ModelProto, points: list[Feeds]) -> dict[str, list[NDArray[Any]]]:
+def _oracles(model: ModelProto, points: list[Feeds]) -> Answers:
     """The answers of those who answer all, as numbers."""
     asked: dict[str, list[Answer]] = {"onnxruntime": the_process().ask(model.SerializeToString(), points)}  # type: ignore[arg-type]
     try:
@@ -158,7 +174,18 @@ def _oracles(model: ModelProto, points: list[Feeds]) -> dict[str, list[NDArray[A
     return {name: answers for name, answers in found.items() if len(answers) == len(points)}
 
 
-def _wrong(ends: Ends, expected: dict[str, NDArray[Any]], model: ModelProto, one: bool) -> str | None:
+def _wrong(reader: Reader, points: list[Feeds], oracles: Answers, model: ModelProto, *, one: bool) -> str | None:
+    """What a reader has otherwise than the others, at one of the points."""
+    for number, point in enumerate(points):
+        at = [Fraction(float(v)) for x in point.values() for v in (x[:1] if one else x).ravel()]
+        ends = reader(at)
+        found = None if ends is None else _apart(ends, {name: a[number] for name, a in oracles.items()}, model, one)
+        if found is not None:
+            return found
+    return None
+
+
+def _apart(ends: Ends, expected: dict[str, NDArray[Any]], model: ModelProto, one: bool) -> str | None:
     """What differs: from onnxruntime, or from onnx's reference where that alone answers or both say the same."""
     said = {name: _difference(ends, answer, model, one) for name, answer in expected.items()}
     theirs = said.get("onnxruntime", "absent")

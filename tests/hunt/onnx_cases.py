@@ -105,6 +105,17 @@ def change(random: Random, model: ModelProto) -> str | None:
     return _stored(random, model)
 
 
+def summed_along_an_axis(random: Random, model: ModelProto) -> None:
+    """Put a CumSum behind the output: of another shape with the same numbers, it is another function."""
+    graph, opset = model.graph, next((o.version for o in model.opset_import if o.domain == ""), 0)
+    result = graph.output[0]
+    if opset >= 14 and result.type.tensor_type.elem_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE):
+        axis = np.array(random.choice([0, 1, -2]))
+        graph.initializer.append(numpy_helper.from_array(axis, "axis_of_sums"))
+        graph.node.append(helper.make_node("CumSum", [result.name, "axis_of_sums"], ["sums_so_far"]))
+        result.name = "sums_so_far"
+
+
 def _attribute(random: Random, model: ModelProto, node: NodeProto) -> str | None:
     version = next((o.version for o in model.opset_import if o.domain == node.domain), 1)
     if not onnx.defs.has(node.op_type, node.domain):

@@ -8,7 +8,7 @@ from onnx import ModelProto
 
 from hunt import changed_cases
 from hunt.changed_cases import by_operator, judged
-from hunt.onnx_cases import Case
+from hunt.onnx_cases import Case, summed_along_an_axis
 
 MODULES = (
     "cumsum", "depthtospace", "elu", "flatten", "gelu", "gemm", "hardsigmoid", "leakyrelu", "mod", "quantizelinear",
@@ -29,6 +29,20 @@ OVERLOOKED = {
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_changed_case_is_read_wrongly(seed: int) -> None:
     assert changed_cases.judge(seed, MODULES)[1] is None
+
+
+@pytest.mark.parametrize("who", ["reader_sees", "auditor_sees"])
+def test_a_shape_that_is_misread_is_found(who: str) -> None:
+    """Sums along an axis that stays or goes are the same numbers."""
+    found = set()
+    for case in by_operator(("reducemax",))["ReduceMax"][:8]:
+        for seed in range(6):
+            models = [case.model, without(case, "keepdims")]
+            for model in (made := [ModelProto(), ModelProto()]):
+                model.CopyFrom(models.pop(0))
+                summed_along_an_axis(np.random.default_rng(seed), model)
+            found.add(judged(made[0], case.feeds, np.random.default_rng(1), **{who: made[1]})[0])
+    assert "wrong" in found
 
 
 def without(case: Case, name: str) -> ModelProto:
