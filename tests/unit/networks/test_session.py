@@ -94,6 +94,15 @@ def test_what_nothing_needs_does_not_end_the_process(unneeded: NodeProto, words:
     assert read_network(save(tmp_path, proto)).notes == (NOT_RUN,)
 
 
+def test_a_dft_along_an_axis_that_is_left_out_by_an_empty_name(tmp_path: Path) -> None:
+    proto = several(
+        [node("DFT", ["x", "", ""], "y")], {}, [value("x", FLOAT, (1, 4, 1))], [value("y", FLOAT, (1, 4, 2))]
+    )
+    proto.opset_import[0].version = 20
+    assert may_end_the_process(proto.SerializeToString()) == "a DFT with an input that is left out"
+    assert NOT_RUN in read_network(save(tmp_path, proto)).notes
+
+
 @pytest.mark.parametrize("softmax", [False, True], ids=["as it stands", "a softmax passed over"])
 def test_a_second_session_makes_the_file_ready_only_where_it_must(
     softmax: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
