@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from conformance.oracles import Answer, receive, send
 
 
-def answers(content: bytes, inputs: list[NDArray[Any]]) -> list[Answer]:
-    """The first output at each input, or why there is none."""
+def answers(content: bytes, inputs: list[NDArray[Any] | dict[str, NDArray[Any]]]) -> list[Answer]:
+    """The first output at each input, which is x or those of several names, or why there is none."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        return [np.asarray(session.run(None, {"x": x})[0]) for x in inputs]
+        return [np.asarray(session.run(None, x if isinstance(x, dict) else {"x": x})[0]) for x in inputs]
     except Exception as error:  # its exceptions have no common class
         return [str(error)] * len(inputs)
 

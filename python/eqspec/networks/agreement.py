@@ -65,6 +65,8 @@ so much, because some are computed in float32 also of double."""
 _FEWEST, _FAR, _FAR_SHARE = 6, 16, 0.25
 """Where radii are not known, so many points are needed to judge, what so many times the usual rounding does not explain
 is far off, and more than such a share of the points must not be."""
+_SINGLE = frozenset(("BlackmanWindow", "GroupNormalization", "HammingWindow"))
+"""Operators that onnxruntime computes in float32, also of double."""
 _SUMS, _OFF_SHARE, _SMALLEST = 8.0, 0.5, 2.0**-24
 """In 16 bits a sum is usually missed by less than so many units of the sum of sizes, however long it is; more than such
 a share of the points must not be off by more. Nothing is flushed to 0 that float16 holds, the last of these."""
@@ -440,6 +442,7 @@ def precision_of(content: bytes) -> Precision:
     kinds = {value.type.tensor_type.elem_type for value in model.graph.input}
     kinds |= {tensor.data_type for tensor in model.graph.initializer}
     for node in model.graph.node:
+        kinds |= {TensorProto.FLOAT} if node.op_type in _SINGLE else set()
         for attribute in node.attribute:
             kinds |= {attribute.i} if node.op_type == "Cast" and attribute.name == "to" else set()
             kinds |= {attribute.t.data_type} if attribute.HasField("t") else set()

@@ -43,6 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "tensor(bool)": np.bool_,
 }  # fmt: skip
 _TABLES = (b"QLinearSigmoid", b"QLinearLeakyRelu")
+_OF_ANY_NUMBER = (b"Einsum", b"Max", b"Mean", b"Min", b"Sum")
 _SOFTMAX = ("Softmax", "LogSoftmax")
 _UNKNOWN_OPERATOR = re.compile(r"(\S+)\(-?\d+\) is not a registered function/op")
 
@@ -273,9 +274,11 @@ def may_end_the_process(content: bytes) -> str | None:
     """A node of a model, needed or not and at any depth, at which some builds of onnxruntime end the process, in words.
 
     Of onnxruntime 1.32: Unique along an axis divides by zero where there are no numbers, which is not always known
-    before; functions by tables and QLinearConcat look for a zero point that is left out where there is nothing.
+    before; functions by tables and QLinearConcat look for a zero point that is left out where there is nothing, and
+    operators of any number of inputs for such an input, and DFT for an axis that has an empty name; a Split takes
+    `num_outputs` for how many outputs it has.
     """
-    if not any(name in content for name in (b"Unique", *_TABLES, b"QLinearConcat")):
+    if not any(name in content for name in (b"Unique", *_TABLES, b"QLinearConcat", *_OF_ANY_NUMBER, b"Split", b"DFT")):
         return None
     model = onnx.load_model_from_string(content)
     for node in all_nodes(chain(model.graph.node, *(function.node for function in model.functions))):
@@ -284,6 +287,12 @@ def may_end_the_process(content: bytes) -> str | None:
         table = node.op_type.encode() in _TABLES and len(node.input) < 5
         if table or (node.op_type == "QLinearConcat" and "" in node.input):
             return f"a {node.op_type} without a zero point"
+        if (node.op_type.encode() in _OF_ANY_NUMBER and "" in node.input) or (
+            node.op_type == "DFT" and "" in node.input[2:]
+        ):
+            return f"a {node.op_type} with an input that is left out"
+        if any(a.name == "num_outputs" and a.i < len(node.output) for a in node.attribute):
+            return f"a {node.op_type} with more outputs than it says"
     return None
 
 

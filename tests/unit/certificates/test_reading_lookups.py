@@ -126,6 +126,19 @@ READ: dict[str, tuple[list[NodeProto], Constants]] = {
     "the last of the largest": ([node("ArgMax", ["x"], "i", axis=1, select_last_index=1, keepdims=0), BACK], {}),
     "the smallest": ([node("ArgMin", ["x"], "i", axis=-1), BACK], {}),
     "the last of the smallest": ([node("ArgMin", ["x"], "i", axis=-1, select_last_index=1), BACK], {}),
+    "the largest of one": (
+        [node("Reshape", ["x", "form"], "c"), node("ArgMax", ["c"], "i", axis=1), BACK],
+        {"form": np.array([4, 1])},
+    ),
+    "one entry in order": (
+        [
+            node("Reshape", ["x", "form"], "c"),
+            helper.make_node("TopK", ["c", "one"], ["v", "k"]),
+            node("Cast", ["k"], "f", to=TensorProto.FLOAT),
+            node("Add", ["v", "f"], "y"),
+        ],
+        {"form": np.array([4, 1]), "one": np.array([1])},
+    ),
     "an expert": (
         [
             node("ArgMax", ["x"], "k", axis=1, keepdims=0),

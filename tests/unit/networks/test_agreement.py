@@ -225,6 +225,13 @@ def test_the_coarsest_type_counts() -> None:
     assert of(node("Cast", ["x"], "y", to=TensorProto.INT32)) is FLOAT64
 
 
+@pytest.mark.parametrize("operator", ["BlackmanWindow", "HammingWindow"])
+def test_windows_that_onnxruntime_computes_in_float32_are_read_in_double(operator: str, tmp_path: Path) -> None:
+    nodes = [node(operator, ["n"], "w", output_datatype=TensorProto.DOUBLE), node("Mul", ["x", "w"], "y")]
+    proto = model(nodes, {"n": np.array(7)}, [1, 7], kind=TensorProto.DOUBLE, opset=17)
+    assert read_network(save(tmp_path, proto)).output_size == 7
+
+
 def test_what_onnxruntime_cannot_run_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("no session")

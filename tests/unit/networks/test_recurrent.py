@@ -124,6 +124,8 @@ def test_pairs_of_sequences_are_proved(kind: str, tmp_path: Path) -> None:
     [
         (cell("LSTM", stored={4: np.array([LENGTH - 1], np.int32)}), "end earlier"),
         (cell("LSTM", clip=0.25), "limits of a cell"),
+        (cell("RNN", clip=0.0), "limits of 0, which"),
+        (cell("GRU", clip=-1.0), "limits of -1, which"),
         (cell("RNN", activations=["Affine"]), "the activation 'Affine'"),
         (cell("RNN", activations=["LeakyRelu"], activation_alpha=[0.1]), "parameters of their own"),
         (cell("GRU", stored={3: numbers(1, 5)}), "biases of shape"),

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from onnx import helper
+from onnx import NodeProto, helper
 
 from eqspec.networks import read_network
 from eqspec.networks import session as session_of_files
+from eqspec.networks.agreement import NOT_RUN
 from eqspec.networks.network import Network
 from eqspec.networks.session import CannotRunError, Session, may_end_the_process
 from unit.networks.exported import FLOAT, several, value
@@ -73,6 +74,33 @@ def test_nodes_inside_of_others(place: str) -> None:
     graph = helper.make_graph(nodes, "graph", [value("c", FLOAT, (1,))], [value("y", FLOAT, (0,))])
     model = helper.make_model(graph, functions=functions)
     assert may_end_the_process(model.SerializeToString()) == "a Unique along an axis"
+
+
+@pytest.mark.parametrize(
+    ("unneeded", "words"),
+    [
+        (helper.make_node("Sum", ["x", ""], ["o"]), "a Sum with an input that is left out"),
+        (helper.make_node("Max", ["x", "", "x"], ["o"]), "a Max with an input that is left out"),
+        (helper.make_node("Split", ["x"], ["o", "p"], num_outputs=1, axis=1), "a Split with more outputs than it says"),
+    ],
+)
+def test_what_nothing_needs_does_not_end_the_process(unneeded: NodeProto, words: str, tmp_path: Path) -> None:
+    """onnxruntime 1.32 looks for types of all nodes when it loads a file; the reader leaves these alone."""
+    shape = (1, 2)
+    nodes = [unneeded, node("Relu", ["x"], "y")]
+    proto = several(nodes, {}, [value("x", FLOAT, shape)], [value("y", FLOAT, shape)])
+    proto.opset_import[0].version = 18
+    assert may_end_the_process(proto.SerializeToString()) == words
+    assert read_network(save(tmp_path, proto)).notes == (NOT_RUN,)
+
+
+def test_a_dft_along_an_axis_that_is_left_out_by_an_empty_name(tmp_path: Path) -> None:
+    proto = several(
+        [node("DFT", ["x", "", ""], "y")], {}, [value("x", FLOAT, (1, 4, 1))], [value("y", FLOAT, (1, 4, 2))]
+    )
+    proto.opset_import[0].version = 20
+    assert may_end_the_process(proto.SerializeToString()) == "a DFT with an input that is left out"
+    assert NOT_RUN in read_network(save(tmp_path, proto)).notes
 
 
 @pytest.mark.parametrize("softmax", [False, True], ids=["as it stands", "a softmax passed over"])

@@ -100,7 +100,7 @@ def _entries(program: Program, table: Operand, k: Value, numbers: Array, at: Arr
 
 def ranked(program: Program, node: Any, operands: Any, given: Given) -> list[Any]:
     """The results of an operator of RANKING."""
-    operator, x, top = node.op_type, operands[0], node.op_type == "TopK"
+    operator, x, top, last = node.op_type, operands[0], node.op_type == "TopK", bool(given.get("select_last_index"))
     axis, largest = given.get("axis", -1 if top else 0), given.get("largest", 1) if top else operator == "ArgMax"
     count = (whole(operands, 1) or [0])[0] if top else 1
     there = -len(x.shape) <= axis < len(x.shape) and 0 < count <= x.shape[axis]
@@ -109,7 +109,7 @@ def ranked(program: Program, node: Any, operands: Any, given: Given) -> list[Any
     places = np.moveaxis(x.places, axis, -1)
     lead, size = places.shape[:-1], places.shape[-1]
     rows = program.settled(program.taken(x if largest else program.negative(x), places.reshape(-1, size)))
-    ranks = _ranks(program, rows, count, bool(given.get("select_last_index", 0)))
+    ranks = _ranks(program, rows, count, last) if size > 1 else program.value(np.ones((rows.size, 1, 1)))
     found = affine.product(program, ranks, np.arange(size, dtype=float)).reshaped((*lead, count))  # type: ignore[union-attr]
     k = program.taken(found, np.moveaxis(found.places, -1, axis))
     if not top:
@@ -144,10 +144,8 @@ def _in_order(program: Program, rows: Value) -> Value:
         a, b = rows.places[:, start % 2 : -1 : 2], rows.places[:, start % 2 + 1 :: 2]
         first, second = program.taken(rows, a), program.taken(rows, b)
         more = program.step(program.apart(first, second), BENT)
-        at, flat = (
-            np.arange(rows.size),
-            program.stacked([rows, program.added(second, more), program.apart(first, more)]),
-        )
+        flat = program.stacked([rows, program.added(second, more), program.apart(first, more)])
+        at = np.arange(rows.size)
         at[a.ravel()], at[b.ravel()] = rows.size + np.arange(a.size), rows.size + a.size + np.arange(b.size)
         rows = program.settled(program.taken(flat, at.reshape(rows.shape)))
     return rows

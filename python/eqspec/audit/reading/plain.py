@@ -32,6 +32,10 @@ OF_MICROSOFT: dict[str, set[str]] = {
 """Operators of onnxruntime that `on_levels` reads, which onnx knows nothing of either, and their attributes."""
 _TYPES = {"alpha": onnx.AttributeProto.FLOAT, "auto_pad": onnx.AttributeProto.STRING}
 _TYPES |= dict.fromkeys(("kernel_shape", "pads", "strides"), onnx.AttributeProto.INTS)
+FLAGS = {"align_corners", "allowzero", "antialias", "ceil_mode", "count_include_pad", "exclude_outside", "exclusive",
+         "fmod", "input_forget", "keepdims", "largest", "layout", "linear_before_reset", "noop_with_empty_axes",
+         "reverse", "select_last_index", "sorted", "spatial", "training_mode", "transA", "transB", "upper"}  # fmt: skip
+"""Attributes that say yes or no: of 2 and -1 some runtimes ask whether they are 1, others whether they are not 0."""
 STORED: dict[int, tuple[str, str]] = {
     TensorProto.FLOAT: ("<f4", "float_data"),
     TensorProto.DOUBLE: ("<f8", "double_data"),
@@ -94,9 +98,10 @@ def plain(content: bytes, shapes: Mapping[str, Sequence[int]]) -> tuple[onnx.Gra
         except onnx.checker.ValidationError as error:
             raise Refused(f"{node.op_type} {node.name!r} is not as opset {opset} has it: {error}") from None
         if node.domain in STANDARD:  # onnx's checker lets LayerNormalization have any others
-            unknown = {a.name for a in node.attribute} - set(onnx.defs.get_schema(node.op_type, opset).attributes)
-            if unknown:
-                raise Refused(f"{node.op_type} {node.name!r} has attributes unknown to opset {opset}: {unknown}")
+            known = onnx.defs.get_schema(node.op_type, opset).attributes
+            other = {a.name for a in node.attribute if a.name not in known or (a.name in FLAGS and a.i not in (0, 1))}
+            if other:
+                raise Refused(f"{node.op_type} {node.name!r} has attributes that opset {opset} does not know: {other}")
     return graph, opset
 
 

@@ -56,7 +56,7 @@ def _scales(
         given = np.array(attributes["scales"], float)
     if given is not None and not isinstance(given, Value) and given.dtype == np.float64 and given.size:
         scales = [Fraction(float(s)) for s in given.ravel()]
-        sizes = [floor(n * s) for n, s in zip(shape, scales, strict=True)]
+        sizes = [int(np.float32(n) * np.float32(s)) for n, s in zip(shape, scales, strict=True)]  # .9 times 10 is 9
     else:
         sizes = (whole(operands, 3) if operator == "Resize" and opset >= 11 else None) or []
         scales = [Fraction(m, n) for m, n in zip(sizes, shape, strict=True)]
@@ -66,7 +66,7 @@ def _scales(
 
 
 def _place(coordinates: bytes, k: int, old: int, new: int, scale: Fraction) -> Fraction:
-    if coordinates == b"align_corners":
+    if coordinates == b"align_corners" and scale * old == new:  # of other lengths runtimes differ
         return Fraction(k * (old - 1), new - 1) if new > 1 else Fraction(0)
     if coordinates == b"asymmetric":
         return k / scale

@@ -6,6 +6,7 @@ Places are numbers (..., *spatial) of the entries of a value; what lies in the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,6 @@ def windows(places: Array, kernel: Sequence[int], attributes: Mapping[str, Any],
     rest = [(0, 0)] * (places.ndim - axes)
     padded = np.pad(places, [*rest, *zip(pads[:axes], ends, strict=True)], constant_values=-1)
     view = np.lib.stride_tricks.sliding_window_view(padded, span, tuple(range(places.ndim - axes, places.ndim)))
-    chosen = [slice(None)] * len(rest) + [
-        slice(0, (len(b) - 1) * s + 1, s) for b, s in zip(beyond, strides, strict=True)
-    ]
-    reach = np.zeros(tuple(len(b) for b in beyond), bool)
-    for axis, one in enumerate(beyond):
-        reach |= one.reshape([-1 if axis == other else 1 for other in range(axes)])
+    chosen = [slice(None)] * len(rest) + [slice(0, len(b) * s, s) for b, s in zip(beyond, strides, strict=True)]
+    reach = reduce(np.logical_or.outer, beyond)
     return view[(*chosen, *(slice(None, None, d) for d in dilations))], reach

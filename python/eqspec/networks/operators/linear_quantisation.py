@@ -61,6 +61,8 @@ def quantize(call: OperatorCall) -> Sequence[Value]:
         raise UnreadableError("output_dtype is another type than that of the zero point", _AGAIN)
     if call.integer("precision", 0) in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
         raise UnreadableError("a quotient by the scale in 16 bits, which has other levels", _AGAIN)
+    if call.integer("precision", 0) not in (0, TensorProto.FLOAT, call.kind(1)):
+        raise UnreadableError("a quotient by the scale in another type, which has other levels", _AGAIN)
     place = call.integer("axis", 1), call.integer("block_size", 0)
     return [quantised(call, call.value(0), scale, zero, range_of(kind), place)]
 

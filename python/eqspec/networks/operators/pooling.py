@@ -118,8 +118,6 @@ def global_max_pool(call: OperatorCall) -> Sequence[Value]:
 def _windows(call: OperatorCall, sizes: tuple[int, ...]) -> windows.Windows:
     if call.integer("storage_order", 0):
         raise UnreadableError("column-major places", "leave storage_order out")
-    if windows.auto_pad(call).startswith("SAME") and max(windows.spread(call, "dilations", len(sizes))) > 1:
-        raise UnreadableError("auto_pad of dilated windows, for which runtimes pad in different ways", "give the pads")
     return windows.read(call, sizes, tuple(call.integers("kernel_shape") or ()), pooling=True)
 
 

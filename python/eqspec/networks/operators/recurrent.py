@@ -137,6 +137,8 @@ def _functions(call: OperatorCall, directions: int) -> list[Function]:
     if call.attribute("activation_alpha") is not None or call.attribute("activation_beta") is not None:
         raise UnreadableError("activations with parameters of their own", "export it with Sigmoid, Tanh or Relu")
     limit = call.real("clip", 0.0)
+    if call.attribute("clip") is not None and not limit > 0:
+        raise UnreadableError(f"limits of {limit:g}, which some runtimes take for none", "leave clip out")
     if limit and kind == "LSTM":
         raise UnreadableError("limits of a cell, which runtimes apply to its result or not", "export it without clip")
 

@@ -101,9 +101,19 @@ def _made(
     made = call.real_value(0)
     for axis, (size, results, factor) in enumerate(zip(shape, sizes, factors, strict=True)):
         if results != size or factor != 1:
+            _say_whose_ends_meet(call, size, results, factor, coordinates)
             at = [_coordinate(place, size, results, factor, coordinates) for place in range(results)]
             made = interpolation.along(made, axis, at, steep, call.given.unit)
     return [made]
+
+
+def _say_whose_ends_meet(call: OperatorCall, size: int, results: int, factor: Fraction, coordinates: str) -> None:
+    """A note of a length that is no whole number: the standard does not say what is aligned then."""
+    if coordinates == "align_corners" and factor * size != results:
+        call.notes.append(
+            f"Resize {call.node.name!r} aligns the last of {size} entries with the last of {results}, as onnxruntime "
+            f"and torch do; onnx's reference aligns it with place {float(factor * size) - 1:.6g}"
+        )
 
 
 def _taken(x: Value, sizes: list[int], factors: list[Fraction], coordinates: str, nearest: str) -> Sequence[Value]:

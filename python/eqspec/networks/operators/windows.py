@@ -87,7 +87,8 @@ def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...], *,
     """The windows that a node asks for.
 
     Windows of one size that are further apart than they are wide may leave a rest that SAME would have to cut off:
-    runtimes begin those of a convolution at the first entry, and those of `pooling` at different ones.
+    runtimes begin those of a convolution at the first entry, and those of `pooling` at different ones. Some pad
+    dilated windows of `pooling` as if they were not dilated.
     """
     rank = len(sizes)
     strides, dilations = spread(call, "strides", rank), spread(call, "dilations", rank)
@@ -95,6 +96,8 @@ def read(call: OperatorCall, sizes: tuple[int, ...], kernel: tuple[int, ...], *,
         raise UnreadableError(f"a kernel of shape {kernel} over the axes {sizes}", _AGAIN)
     extents = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     kind = auto_pad(call)
+    if pooling and kind.startswith("SAME") and max(dilations) > 1:
+        raise UnreadableError("auto_pad of dilated windows, for which runtimes pad in different ways", "give the pads")
     if kind == "NOTSET":
         pads = pads_of(call, rank)
     elif kind == "VALID":

@@ -125,6 +125,16 @@ def check(node: NodeProto, opset: int) -> None:
         raise UnreadableError(message, EXPORT)
 
 
+_FLAGS = frozenset((
+    "align_corners", "allowzero", "antialias", "batch_axis", "broadcast", "ceil_mode", "count_include_pad",
+    "detect_negative", "detect_positive", "exclude_outside", "exclusive", "fmod", "input_forget", "interleaved",
+    "inverse", "is_causal", "keepdims", "largest", "layout", "linear_before_reset", "new_axis", "noop_with_empty_axes",
+    "onesided", "periodic", "reverse", "saturate", "select_last_index", "sorted", "spatial", "storage_order",
+    "time_axis", "training_mode", "transA", "transB", "upper",
+))  # fmt: skip
+"""Integers that are 0 or 1. Of 2 and -1 some runtimes ask whether they are 1, others whether they are not 0."""
+
+
 def _check_attributes(node: NodeProto, found: Definition, opset: int) -> None:
     given: set[str] = set()
     for attribute in node.attribute:
@@ -140,6 +150,8 @@ def _check_attributes(node: NodeProto, found: Definition, opset: int) -> None:
             raise UnreadableError(f"attribute {name!r} is not of type {expected.lower()}", "export the model again")
         if value_fields(attribute) - {_FIELDS[expected]}:
             raise UnreadableError(f"attribute {name!r} holds values of two types", "export the model again")
+        if name in _FLAGS and expected == "INT" and attribute.i not in (0, 1):
+            raise UnreadableError(f"attribute {name!r} is {attribute.i}, neither 0 nor 1", "export the model again")
     missing = [name for name, (_, required) in found.attributes.items() if required and name not in given]
     if missing:
         raise UnreadableError(f"attribute {missing[0]!r} is missing", "export the model again")
