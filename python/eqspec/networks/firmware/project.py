@@ -23,6 +23,7 @@ from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Call, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
+from eqspec.networks.firmware.directives import check_prototype
 from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.folder import DEFINES, OF_ONEAPI, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
@@ -92,7 +93,10 @@ def read(path: str) -> Network:
     declared = Declarations()
     for name in (DEFINES, PARAMETERS):
         read_declarations(declared, folder.words(name))
-    function = read_function(folder.words(_main(folder)), declared)
+    main = _main(folder)
+    function = read_function(folder.words(main), declared)
+    if (prototype := folder.words_if_there(f"{main.removesuffix('.cpp')}.h")) is not None:
+        check_prototype(prototype, f"{Path(main).stem}.h")
     _check_layers(function)
     weights = _weights(folder, declared, function)
     given, result = _ends(function)
