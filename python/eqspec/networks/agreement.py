@@ -96,7 +96,7 @@ def check(network: Network, content: Callable[[], bytes]) -> tuple[str, ...]:
         said: tuple[str, ...] = ()
         if not agreed.before(key):
             compared = Comparison(network, content)
-            compared.at(_points(network.input_size))
+            compared.at(points(network.input_size))
             compared.at_two_entries()
             said = (OTHER_LEVELS,) if compared.often_has_other_levels else ()
             if compared.unrun:
@@ -463,7 +463,7 @@ def subnormal_constants(content: bytes) -> list[str]:
     return found
 
 
-def _points(size: int) -> Iterator[Array]:
+def points(size: int) -> Iterator[Array]:
     """Points in parts that grow: at once one of usual size, then a few of every kind, then all others."""
     random = np.random.default_rng(0)
     yield random.normal(size=(1, size))

@@ -169,6 +169,37 @@ def test_what_is_not_known_is_refused_by_name(keras: Any) -> None:
             as_network(model)
 
 
+def test_types_that_numbers_change_on_their_way_are_refused_by_name(keras: Any) -> None:
+    """In mixed precision weights are rounded to 16 bits, which float32 weights with a tolerance do not show."""
+    dense = keras.layers.Dense
+    for policy, said in (("mixed_bfloat16", "it computes in bfloat16, where"), ("float64", "it computes in float64")):
+        with pytest.raises(NetworkError, match=said):
+            as_network(stack(keras, dense(5), dense(2, dtype=policy)))
+    with pytest.raises(NetworkError, match="it takes int32, and its weights are float32"):
+        as_network(keras.Sequential([keras.Input((4,), dtype="int32"), dense(2)]))
+
+
+def test_a_function_of_ones_own_is_not_the_identity_because_of_its_name(keras: Any) -> None:
+    def linear(x: Any) -> Any:
+        return keras.ops.minimum(x, 400.0)
+
+    with pytest.raises(NetworkError, match="activation 'linear'; these are read"):
+        as_network(stack(keras, keras.layers.Dense(5, activation=linear), keras.layers.Dense(2)))
+
+
+def test_numbers_of_double_models_are_not_rounded_on_the_way(keras: Any) -> None:
+    layers, double = keras.layers, {"dtype": "float64"}
+
+    def built(layer: Any) -> Any:
+        return keras.Sequential([keras.Input((4,), **double), layers.Dense(5, **double), layer])
+
+    network = as_network(model := built(layers.BatchNormalization(epsilon=0.1, **double)))
+    rows = RNG.normal(size=(20, 4)).astype(np.float32).astype(np.float64)
+    np.testing.assert_allclose(network.evaluate(rows), model.predict(rows, verbose=0), rtol=1e-11, atol=1e-12)
+    with pytest.raises(NetworkError, match=r"ONNX rounds alpha = 0\.3 to float32"):
+        as_network(built(layers.ELU(0.3, **double)))
+
+
 def test_a_class_called_like_one_of_keras_is_not_one() -> None:
     class Model:
         """Of this module, not of Keras."""

@@ -60,6 +60,7 @@ class Module:
     def __init__(self, weight: Any, bias: Any, bend: float = 0.0) -> None:
         self.weight, self.bias, self.bend, self.training = np.asarray(weight), np.asarray(bias), bend, True
         self.modes: list[bool] = []
+        self.above = 0.0
 
     def parameters(self, recurse: bool = True) -> Any:
         return iter([Parameter()])
@@ -74,7 +75,7 @@ class Module:
         self.modes.append(self.training)
         if rows.numbers.shape[1:] != (2,):
             raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows.numbers.shape})\nand more")
-        return Rows(rows.numbers @ self.weight.T + self.bias + self.bend * (rows.numbers.sum() > 0))
+        return Rows(rows.numbers @ self.weight.T + self.bias + self.bend * (rows.numbers.sum() > self.above))
 
 
 @pytest.fixture
@@ -86,7 +87,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace
         calls.append({**settings, "in training mode": model.training})
         if settings["dynamo"] is False and fake.removed:
             raise TypeError("export() got an unexpected keyword argument 'training'")
-        if fake.warns:
+        if settings["dynamo"] and fake.branches:
+            raise ValueError("Could not guard on data-dependent expression")
+        if fake.warns and not settings["dynamo"]:
             warnings.warn(TracerWarning("a Python boolean\nmight be wrong"), stacklevel=1)
         path = write_onnx(tmp_path / "exported.onnx", model.weight, model.bias, (1, 2))
         if buffer is None:
@@ -106,7 +109,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace
         as_tensor=lambda rows, **kind: Rows(rows),
         no_grad=Quiet,
         calls=calls,
+        Tensor=Rows,
         warns=False,
+        branches=False,
         removed=False,
     )
     monkeypatch.setitem(sys.modules, "torch", fake)
@@ -135,8 +140,32 @@ def test_the_newer_exporter_is_asked_where_the_older_one_fails(stand_in: SimpleN
 
 
 def test_a_path_that_depends_on_the_input_is_refused(stand_in: SimpleNamespace) -> None:
-    stand_in.warns = True
+    stand_in.warns = stand_in.branches = True
     with pytest.raises(NetworkError, match=r"may depend on the input: a Python boolean\. Fix"):
+        as_network(Module(WEIGHT, BIAS))
+
+
+def test_of_shapes_alone_the_newer_exporter_knows_that_they_do_not(stand_in: SimpleNamespace) -> None:
+    stand_in.warns = True
+    assert as_network(Module(WEIGHT, BIAS)).output_size == 3
+    assert [call["dynamo"] for call in stand_in.calls] == [False, True]
+
+
+@pytest.mark.parametrize(("size", "bend", "above"), [(1.0, 2e-5, 0.0), (1e-5, 1e-6, 0.0), (1.0, 5.0, 150.0)])
+def test_little_and_far_away_differences_are_seen(
+    stand_in: SimpleNamespace, size: float, bend: float, above: float
+) -> None:
+    """Below a thousandth of the answers, of answers that are all small, and at larger inputs alone."""
+    module = Module(size * np.array([[1.0, 2.0], [3.0, 4.0]]), [0.0, 0.0])
+    assert as_network(module).output_size == 2
+    module.bend, module.above = bend, above
+    with pytest.raises(NetworkError, match=r"differ: at input \[.*\] output \d of the model is .* of the export"):
+        as_network(module)
+
+
+def test_an_answer_that_is_no_tensor_is_refused(stand_in: SimpleNamespace) -> None:
+    stand_in.Tensor = int
+    with pytest.raises(NetworkError, match=r"it answers a Rows, no tensor\. Fix: wrap it"):
         as_network(Module(WEIGHT, BIAS))
 
 
@@ -186,7 +215,8 @@ def test_real_modules(torch: Any) -> None:
     np.testing.assert_array_equal(stored["1.weight"], module[1].weight.detach().numpy())
     scored = as_network(nn.Sequential(*layers, nn.Softmax(1)))
     assert scored.stripped == "softmax"
-    assert eqspec.verify(module, scored, [-1] * 4, [1] * 4, eqspec.Epsilon(1e-6)).verdict == "equivalent"
+    claim = eqspec.Epsilon(1e-6)
+    assert eqspec.verify(module, scored, [-1] * 4, [1] * 4, claim, scores="logits").verdict == "equivalent"
 
 
 def proto(network: eqspec.Network) -> onnx.ModelProto:
@@ -224,5 +254,51 @@ def test_real_images_and_residual_blocks(torch: Any) -> None:
     rows = torch.randn(5, 3, 2, 2)
     wanted = module(rows).detach().numpy()
     np.testing.assert_allclose(network.evaluate(rows.numpy().reshape(5, 12)), wanted, rtol=1e-4, atol=1e-5)
-    with pytest.raises(NetworkError, match="operator Gelu is not supported"):
-        as_network(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_torch_exports_as_another_function_is_refused(torch: Any) -> None:
+    """Its exporter leaves out the threshold of a Softplus, and believes what a function says of itself."""
+
+    class Rounded(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, rows: Any) -> Any:
+            return torch.round(rows * 4) / 4
+
+        @staticmethod
+        def symbolic(graph: Any, rows: Any) -> Any:
+            return graph.op("Identity", rows)
+
+    class Small(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 4)
+
+        def forward(self, rows: Any) -> Any:
+            return 1e-4 * torch.relu(Rounded.apply(self.layer(rows)))
+
+    nn = torch.nn
+    softplus = nn.Sequential(nn.Linear(4, 8), nn.Softplus(threshold=5), nn.Linear(8, 2))
+    for module in (softplus, Small()):
+        with pytest.raises(NetworkError, match="the model and its ONNX export differ"):
+            as_network(module)
+    assert as_network(nn.Sequential(nn.Linear(4, 8), nn.Softplus(), nn.Linear(8, 2))).output_size == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_layers_that_look_at_shapes_are_read(torch: Any) -> None:
+    class Last(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.steps = torch.nn.LSTM(3, 4, batch_first=True)
+
+        def forward(self, rows: Any) -> Any:
+            return self.steps(rows)[0][:, -1]
+
+    nn = torch.nn
+    blocks = nn.Sequential(nn.Linear(4, 6), nn.GroupNorm(2, 6), nn.ReLU(), nn.Linear(6, 2))
+    for module, shape in ((blocks, (4,)), (Last(), (2, 3))):
+        network = as_network(module, input_shape=shape)
+        rows = torch.randn(5, *shape)
+        wanted = module.eval()(rows).detach().numpy()
+        np.testing.assert_allclose(network.evaluate(rows.numpy().reshape(5, -1)), wanted, rtol=1e-4, atol=1e-5)

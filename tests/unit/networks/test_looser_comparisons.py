@@ -25,7 +25,7 @@ HALF, SINGLE = TensorProto.FLOAT16, TensorProto.FLOAT
 def compare(read: onnx.ModelProto, run: onnx.ModelProto) -> None:
     content = read.SerializeToString()
     network = replace(as_network(read), content=run.SerializeToString())
-    Comparison(network, lambda: content).at(agreement._points(network.input_size))
+    Comparison(network, lambda: content).at(agreement.points(network.input_size))
 
 
 def rounded(*nodes: onnx.NodeProto, **constants: Any) -> onnx.ModelProto:

@@ -53,12 +53,13 @@ class Values:
         for place, operation in enumerate(program.operations):
             self._name = f"{where}operation {place}"
             made = self._value(program, operation, found, inputs)
-            if made.least < operation.type.low or made.most > operation.type.high or made.bits > operation.type.bits:
+            fits = made.bits <= operation.type.bits
+            least, most = made.at(operation.type.bits) if fits else (made.least, made.most)
+            if not fits or least < operation.type.low or most > operation.type.high:
                 self._fail(
                     f"its type {operation.type.text} does not hold all numbers that it may be, from "
                     f"{_shown(made.least, made.bits)} to {_shown(made.most, made.bits)}"
                 )
-            least, most = made.at(operation.type.bits)
             found.append(Known(made.form, least, most, operation.type.bits, made.sign_of))
         outputs = []
         for place, shift, negated in zip(program.outputs, program.output_shifts, program.negated, strict=True):

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError
-from eqspec.networks.deriving.float_graph import float_graph
-from eqspec.networks.deriving.layers import LAYERS, attribute
+from eqspec.networks.deriving.float_graph import FloatGraph, Links, float_graph
+from eqspec.networks.deriving.layers import LAYERS, attribute, weight_place
 from eqspec.networks.deriving.precision import FixedPointFormat
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Refuse, Value
@@ -93,10 +93,37 @@ def _all_are_layers(network: Network) -> bool:
         if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
             raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
     computing = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
-    if layers not in (computing, len(network.steps)):
+    if layers != computing and not _are_layers(graph, links, network):
         message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {computing}"
         raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
-    return layers == len(network.steps)
+    return layers != computing
+
+
+def _are_layers(graph: FloatGraph, links: Links, network: Network) -> bool:
+    """Whether the steps are the layers one by one, each with its weights and the ReLU behind it.
+
+    As many steps as layers are not enough: a ReLU of the inputs is a step, and two layers may be read as one.
+    """
+    layers = list[tuple[NDArray[np.float64], bool]]()
+    for node in graph.nodes:
+        if node.op_type in LAYERS:
+            weights = links.constants.get(node.input[weight_place(node, links.constants)])
+            if weights is None:
+                return False
+            layers.append((weights, False))
+        elif node.op_type == "Relu":
+            if not layers or layers[-1][1]:
+                return False
+            layers[-1] = layers[-1][0], True
+    return len(layers) == len(network.steps) and all(
+        step.terms and (step.function == "relu") == rectified and _same_numbers(step.terms[0].tile.weight, weights)
+        for step, (weights, rectified) in zip(network.steps, layers, strict=True)
+    )
+
+
+def _same_numbers(a: Array, b: Array) -> bool:
+    """Whether they hold the same numbers but for zeros, in any order."""
+    return np.array_equal(np.sort(a[a != 0], axis=None), np.sort(b[b != 0], axis=None))
 
 
 def _tile(step: Step, number: int, refuse: Refuse) -> Tile:

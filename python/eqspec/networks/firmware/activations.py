@@ -98,13 +98,14 @@ def binary_tanh(layer: Layer) -> None:
 
 
 def ternary_tanh(layer: Layer) -> None:
-    """2 x in the type of x: 1 above 1, 0 above -1, else -1."""
+    """2 x in the type of x, of a stream x itself: 1 above 1, 0 above -1, else -1."""
     layer.check_call(3, 2)
-    given = _activation(layer)
+    stored = given = _activation(layer)
     builder = layer.project.builder
     builder.refuse = layer.fail
-    twice = builder.scaled(given, _all(given, 2), 0, _all(given, 0), 0)
-    stored = builder.assigned(twice, layer.given_type, f"{layer.name} of 2 x")
+    if not layer.word:
+        twice = builder.scaled(given, _all(given, 2), 0, _all(given, 0), 0)
+        stored = builder.assigned(twice, layer.given_type, f"{layer.name} of 2 x")
     kind = Quantiser(2.0, -1, 1, Rounding.HALF_DOWN, unit=1.0).curve
     after = Lattice(_all(given, -1), _all(given, 1), _all(given, 1), 0)
     layer.gives(builder.function(stored, Curves.all(kind), after), argument=1, template=1)

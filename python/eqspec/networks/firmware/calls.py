@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from dataclasses import field
 from math import prod
+from pathlib import Path
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.declarations import Declarations, Type
+from eqspec.networks.firmware.directives import is_plain_include
 from eqspec.networks.firmware.tokens import Word, Words
 
 
@@ -90,13 +92,14 @@ def read_function(words: Words, declared: Declarations) -> Function:
 def _simulated(words: Words) -> list[range]:
     """The lines that are compiled for the simulation alone."""
     found, begin = list[range](), 0
+    header = Path(words.path).with_suffix(".h").name
     for directive in words.directives:
         if directive.text == "#ifndef __SYNTHESIS__" and not begin:
             begin = directive.line
         elif directive.text == "#endif" and begin:
             found.append(range(begin, directive.line))
             begin = 0
-        elif directive.text.split()[0] not in ("#include", "#pragma"):
+        elif directive.text.split()[0] != "#pragma" and not is_plain_include(directive.text, header):
             words.fail(directive.line, f"the directive {directive.text[:60]!r} is not read")
     return found
 

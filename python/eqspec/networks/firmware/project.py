@@ -15,14 +15,17 @@ it, so that what this type cuts off is part of what is compared.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 
 from eqspec.errors import NetworkError
 from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.firmware import entry_types
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Call, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
+from eqspec.networks.firmware.directives import check_prototype
 from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.folder import DEFINES, OF_ONEAPI, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
@@ -92,8 +95,12 @@ def read(path: str) -> Network:
     declared = Declarations()
     for name in (DEFINES, PARAMETERS):
         read_declarations(declared, folder.words(name))
-    function = read_function(folder.words(_main(folder)), declared)
-    _check_layers(function)
+    main = _main(folder)
+    function = read_function(folder.words(main), declared)
+    if (prototype := folder.words_if_there(f"{main.removesuffix('.cpp')}.h")) is not None:
+        check_prototype(prototype, f"{Path(main).stem}.h")
+    generated = entry_types.read_types(folder.words_if_there(entry_types.CODE))
+    _check_layers(function, generated)
     weights = _weights(folder, declared, function)
     given, result = _ends(function)
     of = given.type.of if isinstance(given.type, ArrayOf) else given.type
@@ -114,7 +121,10 @@ def read(path: str) -> Network:
             layer.fail(
                 "it stands behind a Softmax, which is left out at the end alone", "end the network in its scores"
             )
-        LAYERS[call.function](layer)
+        if call.function in generated:
+            entry_types.assign(layer, generated[call.function])
+        else:
+            LAYERS[call.function](layer)
     outputs = project.values.get(result.name)
     if outputs is None:
         raise NetworkError(function.path, f"line {result.line}: nothing gives {result.name}", fix=UNREAD)
@@ -147,16 +157,23 @@ def _network(
     )
 
 
-def _check_layers(function: Function) -> None:
+def _check_layers(function: Function, generated: Mapping[str, object]) -> None:
     """Refuse what is no layer that is read."""
     for call in function.calls:
-        if call.function not in LAYERS:
+        if call.function in generated:
+            if call.function in LAYERS or call.function in REFUSED:
+                message = f"line {call.line}: nnet::{call.function} is defined once more for this model"
+                raise NetworkError(function.path, message, fix="give the layer another name")
+        elif call.function not in LAYERS:
             name = f"{call.layer} (nnet::{call.function})" if call.layer else f"nnet::{call.function}"
             reason = REFUSED.get(call.function, "this layer is not read")
             message = f"line {call.line}: {name}: {reason}"
             if call.function in REFUSED:
                 fix = "end the network in front of it, or compare the parts before and behind it"
                 raise NetworkError(function.path, message, fix=fix)
+            if call.function.startswith("dense_da"):
+                fix = "give the program that da4ml makes of the model (model/comb.json), or use another strategy"
+                raise NetworkError(function.path, f"{message}: adders of da4ml", fix=fix)
             raise NetworkError(function.path, message, fix=f"these are: {', '.join(LAYERS)}")
 
 

@@ -34,8 +34,9 @@ _MOST_ENTRIES = 1 << 14
 _EXPONENTIAL, _REST = 2.0**-31, 2.0**-50
 """How far, against its size, an exp may lie from what a library rounds to a float, and a double from the true number.
 """
-_LAMBDA = int(1.0507009873554805 * 2**15), 15
-"""The ap_ufixed<16, 1> of selu, and its bits behind the point."""
+_LAMBDA = 1.0507009873554805
+_OF_LAMBDA = FixedPoint.of(16, 1, signed=False)
+"""The factor of selu for positive numbers, and its type; in streams it has that of the input."""
 
 
 def _sigmoid(_: Numbers, e: Numbers) -> Numbers:
@@ -91,8 +92,9 @@ def selu(layer: Layer) -> None:
     below = _below_zero(layer, "selu", given, size, of)
     builder = layer.project.builder
     above = builder.function(given, "relu", given.lattice.positive())
-    factor, bits = _LAMBDA
-    above = builder.scaled(above, integers([factor] * given.size), bits, integers([0] * given.size), 0)
+    of_factor = layer.given_type if layer.word else _OF_LAMBDA
+    factor = int(of_factor.stored(np.array([_LAMBDA]))[0])
+    above = builder.scaled(above, integers([factor] * given.size), of_factor.bits, integers([0] * given.size), 0)
     layer.gives(builder.combined(above, below, 1), argument=1, template=1)
 
 

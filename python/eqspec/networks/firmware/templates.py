@@ -2,7 +2,8 @@
 
 What a layer computes is said by templates that hls4ml copies into each project. A project may have others, changed by
 hand or of another release, and then a call means something else. So every definition that a layer rests on is compared,
-by the digest of its words, with those that have been read. Comments, pragmas and space do not count.
+by the digest of its words, with those that have been read. Comments, pragmas and space do not count; of other
+directives there are those of hls4ml alone (`directives`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import hashlib
 from collections.abc import Callable, Sequence
 
 from eqspec.errors import NetworkError
+from eqspec.networks.firmware.directives import check_header
 from eqspec.networks.firmware.known_templates import DIGESTS
 from eqspec.networks.firmware.tokens import Word, Words
 
 FOLDER = "firmware/nnet_utils"
+_OF_ALL = ("nnet_common.h", "nnet_helpers.h", "nnet_mult.h", "nnet_types.h")
 
 
 def definitions(words: Words) -> dict[str, str]:
@@ -84,8 +87,14 @@ class Templates:
         return None if found is None else found.get(name, "")
 
     def _definitions(self, header: str) -> dict[str, str] | None:
+        if not self._read:  # whose macros all of them use
+            for other in _OF_ALL:
+                if (words := self._words(f"{FOLDER}/{other}")) is not None:
+                    check_header(words)
         if header not in self._read:
             words = self._words(f"{FOLDER}/{header}")
+            if words is not None:
+                check_header(words)
             self._read[header] = None if words is None else definitions(words)
             if words is None:
                 self.missing.append(header)

@@ -13,7 +13,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
@@ -21,21 +21,13 @@ import onnx
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import agreement
 from eqspec.networks.dequantised import Dequantised
-from eqspec.networks.network import Array, Network
+from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.network_file import read_network
 from eqspec.networks.readers.open_sizes import InputShape
 
-if TYPE_CHECKING:
-    from eqspec.networks.frameworks.converted import Converted
-
 Model: TypeAlias = Network | str | os.PathLike[str] | onnx.ModelProto | Any
 """A path, an `onnx.ModelProto`, a torch module, a Keras model, a scikit-learn MLP (or a pipeline that ends in one)."""
-
-_SCALES = np.repeat([0.01, 0.1, 1.0, 10.0], 8)
-"""The sizes of the random inputs at which a conversion is compared with its model."""
-_NEAR = 1e-3
-"""How far float32 may carry a model from its real function, relative to its outputs; a wrong layer is far beyond."""
 
 
 def as_network(
@@ -75,14 +67,15 @@ def as_network(
         raise InputError(f"dequantised = {dequantised!r}: only a file or an onnx.ModelProto has integers at its ends")
     if isinstance(input_shape, Mapping):
         raise InputError(f"input_shape = {input_shape!r}: only a file or an onnx.ModelProto has inputs with names")
-    from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module  # for models in memory alone
+    # For models in memory alone.
+    from eqspec.networks.frameworks import comparing, keras_model, sklearn_model, torch_module
 
     for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
         if kind.recognises(model):
             name = f"<{kind.LIBRARY} {type(model).__name__}>"
             converted = kind.convert(name, model, None if input_shape is None else tuple(input_shape))
             network = _read(name, converted.model)
-            _compare(name, network, converted)
+            comparing.check(network, converted)
             return network
     raise InputError(
         f"{type(model).__module__}.{type(model).__name__} is not a model eqspec knows; give a path, "
@@ -114,31 +107,6 @@ def _read(
     network = replace(network, content=content)
     said = agreement.check(network, lambda: content)
     return replace(network, notes=(*network.notes, *said))
-
-
-def _compare(name: str, network: Network, converted: Converted) -> None:
-    """NetworkError unless both compute the same at random inputs, up to what float32 loses."""
-    inputs = np.random.default_rng(0).normal(size=(len(_SCALES), network.input_size)) * _SCALES[:, None]
-    wanted, found = np.asarray(converted.outputs(inputs), np.float64), network.evaluate(inputs)
-    if wanted.shape != found.shape:
-        message = f"the model answers {wanted.shape[1:]} numbers, its ONNX export {found.shape[1:]}"
-        raise NetworkError(name, message, fix="export it yourself, look at the file, and give its path")
-    if network.stripped is not None:
-        found = _log_softmax(found)
-        found = np.exp(found) if network.stripped == "softmax" else found
-    scale = np.maximum(np.abs(wanted).max(axis=1, keepdims=True), 1e-1)
-    if not (np.abs(found - wanted) <= _NEAR * scale).all():
-        raise NetworkError(
-            name,
-            f"the model and its ONNX export differ by up to {np.abs(found - wanted).max():.3g} at random inputs",
-            fix="look for branches that depend on the input, and for layers that are random; or export it yourself",
-        )
-
-
-def _log_softmax(scores: Array) -> Array:
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    result: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return result
 
 
 __all__ = ["Model", "as_network"]

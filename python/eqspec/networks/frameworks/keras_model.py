@@ -47,6 +47,8 @@ def convert(name: str, model: Any, shape: tuple[int, ...] | None) -> Converted: 
     kind = next((np.asarray(w).dtype for w in model.get_weights()), np.dtype(np.float32))
     if kind not in (np.float32, np.float64):
         raise NetworkError(name, f"its weights are {kind}", fix="build it with float32 weights")
+    if (taken := str(getattr(given.dtype, "name", given.dtype))) != kind:
+        raise NetworkError(name, f"it takes {taken}, and its weights are {kind}", fix="build it with one type for both")
     chain = Chain(size, kind)
     value = _Walk(name, chain, model, given, INPUT).value(answers)
 
@@ -110,6 +112,10 @@ class _Walk:
         kind = type(layer).__name__
         if _package(type(layer)) not in _PACKAGES:
             raise self._unsupported(layer, "it is not a class of Keras")
+        if (computed := str(getattr(layer, "compute_dtype", None) or self._chain.dtype)) != self._chain.dtype:
+            raise self._unsupported(
+                layer, f"it computes in {computed}, where the model's weights are {self._chain.dtype}"
+            )
         if kind in _MODELS:
             given, answers = _ends(self._name, layer)
             return _Walk(self._name, self._chain, layer, given, values[0]).value(answers)
@@ -149,7 +155,7 @@ class _Walk:
         if _package(type(function)) in _PACKAGES and type(function).__name__ in _KNOWN:  # a layer that is a function
             return str(getattr(self, f"_{type(function).__name__.lower()}")(function, value, rank))
         name, own = getattr(function, "__name__", str(function)), _package_of(function) in _PACKAGES
-        if name == "linear":
+        if name == "linear" and own:
             return value
         if name in ("softmax", "log_softmax") and own:
             return self._chain.add("Softmax" if name == "softmax" else "LogSoftmax", value, axis=rank - 1)
@@ -181,7 +187,10 @@ class _Walk:
         return self._chain.add("PRelu", value, np.asarray(slopes))
 
     def _elu(self, layer: Any, value: str, rank: int) -> str:  # noqa: ARG002
-        return self._chain.add("Elu", value, alpha=float(_array(layer.alpha)))
+        alpha = float(_array(layer.alpha))
+        if self._chain.dtype == np.float64 and alpha != np.float32(alpha):
+            raise self._unsupported(layer, f"ONNX rounds alpha = {alpha} to float32; use float32 weights")
+        return self._chain.add("Elu", value, alpha=alpha)
 
     def _softmax(self, layer: Any, value: str, rank: int) -> str:
         if not isinstance(layer.axis, int) or layer.axis % rank != rank - 1:
@@ -215,12 +224,13 @@ class _Walk:
         axis = layer.axis[0] if isinstance(layer.axis, list | tuple) else layer.axis
         if rank != 2 or axis % rank != 1:
             raise self._unsupported(layer, f"it acts on inputs of {rank} axes; flatten them first")
-        weights = [np.asarray(w) for w in layer.get_weights()]
-        mean, variance = weights[-2:]
-        given = iter(weights[:-2])
-        scale = next(given) if layer.scale else np.ones_like(mean)
-        centre = next(given) if layer.center else np.zeros_like(mean)
-        return self._chain.add("BatchNormalization", value, scale, centre, mean, variance, epsilon=float(layer.epsilon))
+        mean, variance = (np.asarray(_array(a), self._chain.dtype) for a in (layer.moving_mean, layer.moving_variance))
+        scale = np.asarray(_array(layer.gamma)) if layer.scale else np.ones_like(mean)
+        centre = np.asarray(_array(layer.beta)) if layer.center else np.zeros_like(mean)
+        epsilon = float(layer.epsilon)
+        if self._chain.dtype == np.float64:  # as Keras adds it; the attribute would be float32
+            variance, epsilon = variance + epsilon, 0.0
+        return self._chain.add("BatchNormalization", value, scale, centre, mean, variance, epsilon=epsilon)
 
     def _unsupported(self, layer: Any, why: str) -> NetworkError:
         fix = f"these layers are read: {', '.join(sorted(_KNOWN))}; or export the model to ONNX"

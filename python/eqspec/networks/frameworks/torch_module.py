@@ -1,7 +1,7 @@
 """torch modules, exported to ONNX in memory, in evaluation mode and without anything folded or fused.
 
-Tracing follows one path through the code. torch warns where the path depends on the input; here such a warning is an
-error, because the export would not be the module.
+Tracing follows one path through the code. torch warns where the path may depend on the input. The newer exporter, which
+evaluates with symbols and knows that shapes do not, is asked then; where it fails as well, the module is refused.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ def convert(name: str, model: Any, shape: tuple[int, ...] | None) -> Converted:
         rows = torch.as_tensor(inputs.reshape(len(inputs), *shape), dtype=first.dtype, device=first.device)
         with _evaluating(model), torch.no_grad():
             # One by one, as the export takes them: whatever mixes samples has no place in a network.
-            answers = [model(row[None]).detach().cpu().double().numpy().reshape(-1) for row in rows]
-        return np.stack(answers)
+            answers = [model(row[None]) for row in rows]
+        if not all(isinstance(answer, torch.Tensor) for answer in answers):
+            kind = type(answers[0]).__name__
+            raise NetworkError(name, f"it answers a {kind}, no tensor", fix="wrap it in a module that gives one tensor")
+        return np.stack([answer.detach().cpu().double().numpy().reshape(-1) for answer in answers])
 
     example = torch.zeros(1, *shape, dtype=first.dtype, device=first.device)
     try:
@@ -72,13 +75,25 @@ def _exported(torch: Any, name: str, model: Any, example: Any) -> onnx.ModelProt
             )
             exported = onnx.load_from_string(buffer.getvalue())
         except Exception:  # the newer exporter may know more; it refuses such paths by itself
-            program = torch.onnx.export(model, (example,), dynamo=True, optimize=False, verbose=False, **names)
-            exported = program.model_proto
+            return _by_the_newer(torch, model, example, names)
     tracer = next((w.message for w in noticed if issubclass(w.category, torch.jit.TracerWarning)), None)
-    if isinstance(tracer, Warning):
+    if not isinstance(tracer, Warning):
+        return exported
+    try:  # torch itself looks at shapes in this way, in GroupNorm and LSTM; the newer exporter can tell
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _by_the_newer(torch, model, example, names)
+    except Exception as error:
         fix = "rewrite the branch with torch operators, such as torch.relu"
-        raise NetworkError(name, f"the way through its code may depend on the input: {_first_line(tracer)}", fix=fix)
-    return exported
+        said = f"the way through its code may depend on the input: {_first_line(tracer)}"
+        raise NetworkError(name, said, fix=fix) from error
+
+
+def _by_the_newer(torch: Any, model: Any, example: Any, names: dict[str, Any]) -> onnx.ModelProto:
+    """The export by symbolic evaluation, which fails at a branch that depends on numbers."""
+    program = torch.onnx.export(model, (example,), dynamo=True, optimize=False, verbose=False, **names)
+    made: onnx.ModelProto = program.model_proto
+    return made
 
 
 def _shape(name: str, model: Any) -> tuple[int, ...]:
@@ -89,7 +104,7 @@ def _shape(name: str, model: Any) -> tuple[int, ...]:
     for layer in model.modules():
         if any(True for _ in layer.parameters(recurse=False)):
             for size in ("in_features", "num_features"):
-                if isinstance(found := getattr(layer, size, None), int) and "2d" not in type(layer).__name__:
+                if isinstance(found := getattr(layer, size, None), int) and found and "2d" not in type(layer).__name__:
                     return (found,)
             break
     fix = "say it: eqspec.as_network(module, input_shape=(1, 28, 28))"

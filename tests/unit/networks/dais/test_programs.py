@@ -69,6 +69,57 @@ def test_random_programs_are_read_as_da4ml_runs_them(tmp_path: Path) -> None:
         assert answers(read_network(tmp_path / "made.json"), rows) == expected
 
 
+def _drawn(x: Any, random: np.random.Generator, ops: Any) -> Any:
+    """One of the things that a model does with its values."""
+    half = int(random.integers(-8, 9)) / 2
+    kinds: list[Any] = [
+        lambda: x @ (random.integers(-15, 16, (len(x), 3)) / 8),
+        lambda: x * 2.0 ** random.integers(-3, 4, len(x)),
+        lambda: np.where(x > half, x * 2, -x + 1),
+        lambda: np.concatenate([x, x.to_bool("any").reshape(-1)]),
+        lambda: np.maximum(x, x[::-1] * 0.5),
+        lambda: x >= half,
+        lambda: x == half,
+        lambda: np.abs(x - half),
+        lambda: x.apply(np.tanh),
+        lambda: x * x[::-1],
+        lambda: x ^ x[::-1],
+        lambda: ~x,
+    ]
+    made = kinds[int(random.integers(len(kinds)))]()
+    n = made.shape
+    if random.random() < 0.4:
+        return made
+    return ops.quantize(
+        made, random.integers(0, 2, n), random.integers(1, 5, n), random.integers(0, 4, n), "SAT", "RND"
+    )
+
+
+def test_operations_one_behind_the_other_are_read_as_da4ml_runs_them(tmp_path: Path) -> None:
+    """Or refused, where da4ml's interpreters differ."""
+    trace = pytest.importorskip("da4ml.trace", reason="da4ml is not installed: pip install eqspec[firmware-tests]")
+    ops = pytest.importorskip("da4ml.trace.ops")
+    read = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        n = int(random.integers(1, 5))
+        inputs = trace.FixedVariableArrayInput(n)
+        x = ops.quantize(inputs, random.integers(0, 2, n), random.integers(1, 4, n), random.integers(0, 4, n))
+        for _ in range(int(random.integers(1, 4))):
+            x = _drawn(x, random, ops)
+            x = x * 2.0 ** random.integers(-2, 3, len(x))
+        program = trace.comb_trace(inputs, x)
+        program.save(tmp_path / "made.json")
+        try:
+            network = read_network(tmp_path / "made.json")
+        except NetworkError:
+            continue
+        rows = random.normal(size=(60, n)) * 5
+        np.testing.assert_array_equal(network.evaluate(rows), np.asarray(program.predict(rows), float), str(seed))
+        read += 1
+    assert read > 30
+
+
 def test_a_project_is_its_program(tmp_path: Path) -> None:
     """In stages where it has them: those are what the hardware description is made of."""
     whole, staged = (json.loads(path.read_text()) for path in KEPT if path.stem.startswith("tables"))
@@ -183,6 +234,12 @@ def test_instructions_do_what_they_are_defined_to_do(given: Any, x: str, expecte
             r"operation 1: its type ap_fixed<4,4> does not hold all numbers .* from -16",
         ),
         (program(INPUT, operation(0, 0, 0, -1, (-16, 15, 1))), "operation 1: its type .* does not hold all numbers"),
+        (program(INPUT, operation(0, 0, 0, 0, (-8, 7.5, 0.5))), "operation 1: its type .* does not hold .* from -16"),
+        # Of which da4ml's interpreter and its Verilog make half of it, its C++ 0.
+        (
+            program(INPUT, operation(9, 0, data=1, of=(0, 0.5, 0.5))),
+            "operation 1: its type .* does not hold .* from 0 to 1",
+        ),
         (program(INPUT, operation(7, 0, 0, of=(0, 63, 1))), "operation 1: its type .* does not hold .* from 0 to 64"),
         (program(INPUT, operation(10, 0, 0, 3 << 56)), "operation 1: an operation on the bits of two .* and code 3"),
         (program(INPUT, operation(10, 0, 0, of=(-16, 15, 0.5))), "operation 1: an operation on the bits of two values"),

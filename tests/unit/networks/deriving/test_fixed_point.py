@@ -219,6 +219,23 @@ def _with(node: onnx.NodeProto) -> Network:
     return as_network(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
 
 
+def test_a_relu_of_the_inputs_is_not_counted_as_a_layer() -> None:
+    """Two layers that are read as one and a ReLU are two steps; hls4ml rounds behind each of the layers."""
+    first, second = (np.array(rows, np.float32) for rows in ([[0.5, 1.0], [-2.0, 0.25]], [[1.5, -1.0], [0.75, 2.0]]))
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("MatMul", ["r", "a"], ["h"]),
+        helper.make_node("MatMul", ["h", "b"], ["z"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xz"]
+    tensors = [numpy_helper.from_array(first, "a"), numpy_helper.from_array(second, "b")]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    network = as_network(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    assert len(network.steps) == 2
+    with pytest.raises(DerivationError, match="it has 2 layers, and some follow one another without a ReLU"):
+        derive(network, FixedPointFormat(FixedPoint.of(16, 6)))
+
+
 def test_types_that_there_are_not_are_refused() -> None:
     for width, integer in ((0, 0), (1025, 2), (8, 2000)):
         with pytest.raises(InputError, match=f"ap_fixed<{width},{integer}>: a type has 1 to 1024 bits"):

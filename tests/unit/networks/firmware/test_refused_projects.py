@@ -112,6 +112,49 @@ def test_a_project_of_oneapi_is_refused_by_its_name(tmp_path: Path) -> None:
         read_network(tmp_path)
 
 
+COMMON = "nnet_common.h"
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "message"),
+    [
+        (COMMON, "#define DIV_ROUNDUP(n, d) (n / d)", r"line 4: the directive '#define DIV_ROUNDUP\(n, d\) \(n / d\)'"),
+        (
+            COMMON,
+            "#define mult weight_ternary",
+            "line 4: the directive '#define mult weight_ternary' is none of hls4ml",
+        ),
+        (COMMON, "#if 0", "line 4: the directive '#if 0' is none of hls4ml's"),
+        (COMMON, "#undef MIN", "line 4: the directive '#undef MIN'"),
+        (COMMON, '#include "mine.h"', "line 4: the directive '#include \"mine.h\"'"),
+        (COMMON, "#define DIV_ROUNDUP(n, d) ((n + d - 1) / d)", None),
+        (COMMON, '#include "nnet_helpers.h" // of numbers', None),
+        (COMMON, "#ifdef __SYNTHESIS__", None),
+        ("../myproject.h", "#define relu linear", "line 4: the directive '#define relu linear'"),
+        ("../myproject.h", '#include "mine.h"', "line 4: the directive '#include \"mine.h\"'"),
+        ("../myproject.h", "namespace nnet { }", "line 4: 'namespace' where 'void' should be"),
+        ("../myproject.h", '#include "ap_fixed.h"', None),
+    ],
+)
+def test_what_changes_the_meaning_of_words_is_refused(project: Path, file: str, said: str, message: str | None) -> None:
+    """Macros, conditions and includes that hls4ml does not write; the words of a layer do not show them."""
+    (project / "firmware/nnet_utils").mkdir(exist_ok=True)
+    lines = ["#ifndef SOME_H_", "#define SOME_H_", "", said, "void f(int x);", "#endif", "#endif"]
+    (project / "firmware/nnet_utils" / file).write_text("\n".join(lines))
+    if message is None:
+        read_network(project)
+        return
+    with pytest.raises(NetworkError, match=message):
+        read_network(project)
+
+
+def test_the_calls_include_nothing_unknown(project: Path) -> None:
+    place = project / CALLS
+    place.write_text('#include "mine.h"\n' + place.read_text())
+    with pytest.raises(NetworkError, match=r"the directive '#include .mine\.h.' is not read"):
+        read_network(project)
+
+
 @pytest.mark.parametrize("file", [DEFINES, PARAMETERS, CALLS, HEADER, TEXT])
 def test_bytes_that_are_no_text_are_refused(project: Path, file: str) -> None:
     (project / file).write_bytes(b"\xff\xfe\x00")

@@ -32,6 +32,10 @@ STREAMS: dict[str, tuple[Model, dict[str, Any]]] = {
         _settings(),
     ),
     "elu": (Model(4, 50).dense(5).then("Elu", alpha=0.7).dense(2).then("Tanh"), _settings()),
+    # Streams give the factor of selu the type of its input, and do not double what a ternary tanh compares.
+    "selu": (Model(4, 51).dense(5).then("Selu").dense(4).then("Selu"), _settings()),
+    "ternary": (Model(4, 52).dense(5).then("Relu").dense(4), _settings()),
+    "thresholded": (Model(4, 54).dense(5).then("ThresholdedRelu", alpha=0.75).dense(3).then("Softplus"), _settings()),
 }
 ARRAYS: dict[str, tuple[Model, dict[str, Any]]] = {
     "larger": (Model(3, 62).dense(3).with_inputs("Max").then("Tanh").with_inputs("Min").dense(2), _settings()),
@@ -39,6 +43,7 @@ ARRAYS: dict[str, tuple[Model, dict[str, Any]]] = {
         Model(4, 63).dense(5).then("Sigmoid").dense(3).then("Sigmoid"),
         _settings(Sigmoid={"table": "ap_fixed<12,3,AP_RND>", "result": "ap_ufixed<9,1>"}),
     ),
+    "ternary": (Model(4, 64).dense(5).then("Relu").dense(3), _settings()),
     "softplus": (Model(4, 65).dense(5).then("Softplus").dense(2).then("Softsign"), _settings()),
     "elu": (
         Model(4, 66).dense(5).then("Elu", alpha=0.7).dense(4).then("ThresholdedRelu", alpha=0.75).dense(2).then("Selu"),
@@ -48,8 +53,15 @@ ARRAYS: dict[str, tuple[Model, dict[str, Any]]] = {
 
 
 def _made(folder: Path, model: Model, **settings: Any) -> Path:
-    """The project of a model; pools of one that is called so are averages, which no ONNX file becomes by itself."""
+    """The project of a model. Pools of one that is called so are averages, and a ReLU is a ternary tanh, which no ONNX
+    file becomes by itself.
+    """
     place = project(folder, model, **settings)
+    if folder.name == "ternary":
+        calls = place / "firmware/myproject.cpp"
+        text = calls.read_text()
+        assert "nnet::relu<" in text
+        calls.write_text(text.replace("nnet::relu<", "nnet::ternary_tanh<"))
     if folder.name.startswith("averages"):
         parameters = place / "firmware/parameters.h"
         text = parameters.read_text()
