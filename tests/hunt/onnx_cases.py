@@ -58,7 +58,7 @@ def of_modules(names: Sequence[str] = ()) -> list[Case]:
         warnings.simplefilter("ignore")
         for name in names:
             import_module(f"{onnx_node.__name__}.{name}")
-        found = onnx_node._NodeTestCases if names else onnx_node.collect_testcases(None)
+        found: list[Any] = onnx_node._NodeTestCases if names else onnx_node.collect_testcases(None)
     found = [c for c in found if not names or c.model.graph.node[0].op_type.lower() in names]
     return [made for case in found for made in _cases(case.name, case.model, case.data_sets[0][0])]
 
