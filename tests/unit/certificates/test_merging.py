@@ -38,7 +38,7 @@ def test_a_relu_is_left_out_only_where_it_changes_no_level(rounding: int, zero: 
 
 @pytest.mark.parametrize(
     ("curve", "flat"),
-    [(RELU, True), (clip(0.0, 6.0), True), (clip(1.0, 6.0), True), (clip(-1.0, 6.0), False), (leaky(0.5), False)],
+    [(RELU, False), (clip(0.0, 6.0), True), (clip(1.0, 6.0), True), (clip(-1.0, 6.0), False), (leaky(0.5), False)],
 )
 def test_a_relu_is_left_out_before_what_is_constant_below_0(curve: Curve, flat: bool) -> None:
     assert (len(merged(after_a_relu(curve))) == 2) is flat

@@ -1,6 +1,7 @@
 """Programs of steps without the ReLUs that change nothing: those in front of functions that are constant up to 0.
 
-Behind such a ReLU a clip or a quantiser is bounded by what its argument was before, of which bounds keep more.
+A ReLU in front of another one stays, as layers of chains are counted by their ReLUs. Behind one that is left out a clip
+or a quantiser is bounded by what its argument was before, of which bounds keep more.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def merged(steps: Sequence[Step]) -> list[Step]:
     """Without ReLUs in front of functions that give to all numbers below 0 what they give to 0."""
     found = list(steps)
     for number, step in enumerate(steps):
-        if step.curves and all(map(_flat_below_0, step.curves)):
+        if step.curves and step.curves != BENT and all(map(_flat_below_0, step.curves)):
             source = _copied_step(step)
             if source is not None and steps[source].curves == BENT:
                 found[number] = Step(steps[source].value.taken(step.value.parts[0].index[:, 0]), step.curves)
