@@ -92,6 +92,9 @@ def _all_are_layers(network: Network) -> bool:
             raise graph.refuse("it is not quantised to fixed point", _CHAINS, node)
         if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
             raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
+        before = links.makers.get(node.input[0])
+        if node.op_type == "Relu" and before is not None and before.op_type == "Relu":
+            raise graph.refuse("a ReLU of a ReLU", "leave the second out, which changes nothing", node)
     computing = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
     if layers != computing and not _are_layers(graph, links, network):
         message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {computing}"

@@ -3,8 +3,9 @@
     factor (W x + b - mean) + beta = (factor W) x + (factor (b - mean) + beta),  factor = gamma / sqrt(var + epsilon)
 
 along the outputs of a Conv, Gemm or MatMul (with the Add of its bias) that nothing else reads. Where there is none in
-front, it becomes a Mul and an Add. The new constants are float64 numbers that are quantised next, so what is rounded
-here is part of no statement. They have names of their own: a file may call the weights of a later layer so, too.
+front, or its outputs lie along another axis than the channels, it becomes a Mul and an Add. The new constants are
+float64 numbers that are quantised next, so what is rounded here is part of no statement. They have names of their own:
+a file may call the weights of a later layer so, too.
 """
 
 from __future__ import annotations
@@ -29,10 +30,20 @@ def fold(graph: FloatGraph) -> None:
             continue
         layer = links.layer_of_bias(last) or last
         known = all(name in graph.constants for name in layer.input[1:] if name)
-        if layer.op_type in LAYERS and known and weight_place(layer, graph.constants):
+        if layer.op_type in LAYERS and known and _gives_channels(graph, layer):
             _fold(graph, node, layer, last)
         else:
             _write_out(graph, node)
+
+
+def _gives_channels(graph: FloatGraph, layer: NodeProto) -> bool:
+    """Whether the outputs of a layer lie along its axis 1, where a normalisation has its channels.
+
+    Those of a MatMul lie along the last axis, which is axis 1 of a matrix alone: of sequences, it is another one.
+    """
+    if layer.op_type != "MatMul":
+        return True
+    return weight_place(layer, graph.constants) == 1 and len(graph.shapes().get(layer.output[0], [])) == 2
 
 
 def _factor(graph: FloatGraph, node: NodeProto) -> NDArray[np.float64]:

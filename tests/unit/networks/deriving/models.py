@@ -134,6 +134,19 @@ def columns() -> Graph:
     return graph.then("Flatten")
 
 
+def sequences() -> Graph:
+    """MatMul of sequences, whose outputs lie along the last axis, with normalisations of their steps behind them."""
+    graph = Graph((1, 4, 2), 8, 12)
+
+    def behind(steps: int) -> Graph:
+        spread = graph.random.uniform(0.5, 2.0, steps)
+        return graph.then("BatchNormalization", *(graph.drawn(steps) for _ in range(3)), spread).then("Relu")
+
+    graph.then("MatMul", graph.drawn(2, 4))
+    behind(4).then("MatMul", graph.drawn(4, 3)).then("Add", graph.drawn(3))
+    return behind(4).then("Flatten")
+
+
 GRAPHS = {
     "dense": dense,
     "columns": columns,
@@ -141,5 +154,6 @@ GRAPHS = {
     "image": image,
     "normalised": normalised,
     "branches": branches,
+    "sequences": sequences,
     "sizes": sizes,
 }

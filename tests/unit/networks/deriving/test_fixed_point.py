@@ -236,6 +236,16 @@ def test_a_relu_of_the_inputs_is_not_counted_as_a_layer() -> None:
         derive(network, FixedPointFormat(FixedPoint.of(16, 6)))
 
 
+def test_a_relu_of_a_relu_is_refused_by_its_name() -> None:
+    """It is read as another function than a ReLU, and what was said of it named ReLU among what is quantised."""
+    nodes = [helper.make_node("Relu", [given], [found]) for given, found in ("xr", "rz")]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xz"]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    network = as_network(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    with pytest.raises(DerivationError, match=r"a ReLU of a ReLU .*leave the second out"):
+        derive(network, FixedPointFormat(FixedPoint.of(16, 6)))
+
+
 def test_types_that_there_are_not_are_refused() -> None:
     for width, integer in ((0, 0), (1025, 2), (8, 2000)):
         with pytest.raises(InputError, match=f"ap_fixed<{width},{integer}>: a type has 1 to 1024 bits"):
