@@ -66,7 +66,7 @@ class Pair:
     def broken(self, claim: Property) -> bool:
         """Whether the claim breaks at some point."""
         values = self.values if isinstance(claim, NeverWraps | NeverSaturates) else self._different
-        return any(_breaks(claim, self.second, f, g, lowest_wins=self.lowest_wins) for f, g in values)
+        return any(breaks_with(claim, self.second, f, g, lowest_wins=self.lowest_wins) for f, g in values)
 
     @cached_property
     def _different(self) -> list[tuple[Rows, Rows]]:
@@ -78,16 +78,17 @@ class Pair:
         if point not in self.points:
             return False
         f, g = self.values[self.points.index(point)]
-        return _breaks(claim, self.second, f, g, lowest_wins=self.lowest_wins)
+        return breaks_with(claim, self.second, f, g, lowest_wins=self.lowest_wins)
 
 
 def breaks(given: Task, point: Point) -> bool:
     """Whether the claim of a task breaks at a point, by the definitions."""
     f, g = (random_programs.values(network.steps, point) for network in (given.reference, given.candidate))
-    return _breaks(given.property, given.candidate.steps, f, g, lowest_wins=given.space.decide == "min")
+    return breaks_with(given.property, given.candidate.steps, f, g, lowest_wins=given.space.decide == "min")
 
 
-def _breaks(claim: Property, candidate: Steps, f: Rows, g: Rows, *, lowest_wins: bool) -> bool:
+def breaks_with(claim: Property, candidate: Steps, f: Rows, g: Rows, *, lowest_wins: bool) -> bool:
+    """Whether the claim breaks where the programs have these values."""
     match claim:
         case NeverWraps() | NeverSaturates():
             wraps = isinstance(claim, NeverWraps)
