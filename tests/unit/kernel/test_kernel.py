@@ -288,6 +288,7 @@ def test_how_far_the_kernel_is_is_told_and_nothing_else(tmp_path: Path) -> None:
     assert ask(program, b"").fields == {"leaves": "6"}
 
 
+@needs_kernel
 def test_the_time_of_the_kernel_grows_with_the_proof_and_none_is_none(certificate: Path) -> None:
     assert allowed(3) == allowed(0) == 600.0
     assert allowed(2738) >= 2738
