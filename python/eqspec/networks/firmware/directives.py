@@ -46,9 +46,9 @@ def check_prototype(words: Words, name: str) -> None:
     """NetworkError where the header of a project says more than the prototype of its function."""
     for directive in words.directives:
         text = _plain(directive)
-        if text.split()[0] not in ("#ifndef", "#endif", "#define", "#pragma") and not is_plain_include(text, name):
-            words.fail(directive.line, f"the directive {text[:60]!r} is none of hls4ml's", _FIX)
-        if text.startswith("#define ") and len(text.split()) > 2:
+        kind, *behind = text.split()
+        changes_nothing = kind in ("#ifndef", "#endif", "#pragma") or (kind == "#define" and len(behind) < 2)
+        if not changes_nothing and not is_plain_include(text, name):
             words.fail(directive.line, f"the directive {text[:60]!r} is none of hls4ml's", _FIX)
     words.expect("void")
     words.name("the name of the function")
