@@ -103,9 +103,8 @@ class Shape:
     def slopes(self, a: Array, b: Array) -> Interval:
         """Of f between any two points of [a, b] (N,)."""
         low, high = np.full(a.shape, np.inf), np.full(a.shape, -np.inf)
-        for (
-            piece
-        ) in self.pieces:  # one that a range meets in an end alone does not matter, as jumps are looked at below
+        for piece in self.pieces:
+            # One that a range meets in an end alone does not matter, as jumps are looked at below.
             some = np.flatnonzero(piece.active(a, b) & ((a == b) | ((a < piece.high) & (b > piece.low))))
             if not len(some):
                 continue
