@@ -103,6 +103,7 @@ def rows() -> Iterator[Row]:
         "root_bounds": "root bounds",
         "sign_trees": "splits at signs on the first box",
         "euclidean_norms": "Euclidean norms of the first box",
+        "second_order": "forms of second order",
         "alone": "each network alone",
         "hulls": "hulls of first ReLUs",
     }

@@ -106,6 +106,7 @@ class Settings:
         root_bounds: bool = True,  # bound all neurons backwards on the first box of a graph or of so many inputs
         sign_trees: bool = True,  # split such a box at signs of neurons within these bounds; off only to compare
         euclidean_norms: bool = True,  # bound the difference by Euclidean norms there, too; off only to compare
+        second_order: bool = True,  # forms of second order on the first box of smooth functions; off only to compare
         joint_rounding: bool = True,  # take the roundings of products of one value together; off only to compare
         alone: bool = True,  # contract each network by itself first, on the first box of so many inputs
         hulls: bool = True,  # by hulls of the first ReLUs over the box, too; off only to compare

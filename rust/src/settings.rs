@@ -49,6 +49,8 @@ macro_rules! with_settings {
             /// Whether Euclidean norms bound what functions add to the difference on the first box of a graph or of so many
             /// inputs; switched off only to compare.
             euclidean_norms: bool = true,
+            /// Whether the first box of smooth functions is bounded by forms of second order; switched off only to compare.
+            second_order: bool = true,
             /// Whether the roundings of products of one value are taken together; switched off only to compare.
             joint_rounding: bool = true,
             /// Whether each network is first contracted by itself on the first box of so many inputs; switched off only to

@@ -78,6 +78,7 @@ class Mode:
     hulls: bool = True
     sign_trees: bool = True
     euclidean_norms: bool = True
+    second_order: bool = True
     corner_slopes: bool = True
     solver: Solver = "highs"
     inputs: int = 0
@@ -224,6 +225,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         sign_trees=one(0.85),
         euclidean_norms=one(0.85),
         corner_slopes=one(0.85),
+        second_order=one(0.85),
     )
 
 

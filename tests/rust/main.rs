@@ -42,6 +42,7 @@ mod region;
 mod replaying;
 mod resuming;
 mod search;
+mod second_order;
 mod sensitivity;
 mod sign_trees;
 mod singles;

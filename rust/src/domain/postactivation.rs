@@ -8,6 +8,7 @@
 use super::abstract_domain::AbstractDomain;
 use super::affine::Extent;
 use super::columns::Columns;
+use super::input_products::InputProducts;
 use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::{Phase, reduce};
 use super::possibly_active::worth_leaving_out;
@@ -23,7 +24,7 @@ impl LayerState {
         &mut self,
         (function, other): (&Function, &Function),
         (domain, planes): (AbstractDomain, bool),
-        generators: &mut Generators,
+        (generators, products): (&mut Generators, Option<&InputProducts>),
     ) {
         if domain == AbstractDomain::Reduced {
             reduce(&mut self.x, &mut self.y, &mut self.d);
@@ -44,6 +45,20 @@ impl LayerState {
                 self.transformer2.pass(self.x.lower.len());
             }
         }
+        if domain != AbstractDomain::Independent {
+            let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
+            match curves {
+                Some(curves) => {
+                    let bounds = (&self.x, &self.y, &self.d);
+                    self.transformer_d.set_curves(curves, transformers, bounds, (share, share && planes));
+                }
+                None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
+            }
+        }
+        let products = products.filter(|_| self.curved);
+        if let (Some(products), Some(curves)) = (products, curves) {
+            products.choose(self, curves);
+        }
         let (phase1, phase2, after) = (&self.transformer1.phase, &self.transformer2.phase, &mut self.after);
         let (m, inactive) = (phase1.len(), |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive);
         after.nonzero.clear();
@@ -58,18 +73,17 @@ impl LayerState {
         let Postactivation { rows, first, second, fresh1, fresh2, extent1, extent2, factors, .. } = after;
         apply((first, fresh1, extent1), &self.z1, &self.transformer1, &self.extent1, rows, factors);
         apply((second, fresh2, extent2), &self.z2, &self.transformer2, &self.extent2, rows, factors);
+        if let Some(products) = products {
+            products.add_squares((first, extent1), (&self.z1, &self.extent1), &self.transformer1, rows);
+            products.add_squares((second, extent2), (&self.z2, &self.extent2), &self.transformer2, rows);
+        }
         generators.first += fresh1.len();
         generators.second += fresh2.len();
         if domain != AbstractDomain::Independent {
-            let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
-            match curves {
-                Some(curves) => {
-                    let bounds = (&self.x, &self.y, &self.d);
-                    self.transformer_d.set_curves(curves, transformers, bounds, (share, share && planes));
-                }
-                None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
-            }
             self.apply_difference(generators);
+            if let Some(products) = products {
+                products.add_products_of_difference(self);
+            }
         }
     }
 

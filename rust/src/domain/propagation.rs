@@ -9,6 +9,7 @@ use super::abstract_domain::AbstractDomain;
 use super::back_substitution::BackSubstitution;
 use super::clock::Clock;
 use super::columns::Columns;
+use super::input_products::InputProducts;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds, LayerBounds};
 use super::intervals;
 use super::kept_memory::States;
@@ -49,6 +50,8 @@ pub struct Propagation {
     audited: bool,
     flops: u64,
     memory: usize,
+    products: Option<InputProducts>,
+    of_second_order: bool,
     whole: bool,
     finished: usize,
 }
@@ -68,6 +71,8 @@ impl Propagation {
             audited: false,
             flops: 0,
             memory: usize::MAX,
+            products: None,
+            of_second_order: false,
             whole: false,
             finished: 0,
         }
@@ -108,6 +113,13 @@ impl Propagation {
     #[must_use]
     pub fn for_certificate(self, audited: bool) -> Self {
         Self { audited, ..self }
+    }
+
+    /// The same workspace, in which forms are of second order behind functions other than ReLU ([`super::input_products`]), in
+    /// the domain with the reduced product. Splits of inputs cannot be rated by them.
+    #[must_use]
+    pub fn of_second_order(self) -> Self {
+        Self { of_second_order: self.domain == AbstractDomain::Reduced, ..self }
     }
 
     /// Whether each network is also bounded by itself on a box without assumptions; if it is, that can be switched off
@@ -162,14 +174,14 @@ impl Propagation {
     /// Propagates the box lower <= x <= upper, with nothing else known or assumed.
     pub fn enclose(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Result<Output<'_>, Failure> {
         self.run(pair, (lower, upper), None)?;
-        Ok(Output::new(&self.states.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        Ok(Output::new(&self.states.layers[pair.depth() - 1], self.generators.inputs, self.domain))
     }
 
     /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude
     /// what is found there is a contradiction.
     pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
         self.run(pair, (&known.lower, &known.upper), Some(known))?;
-        Ok(Output::new(&self.states.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        Ok(Output::new(&self.states.layers[pair.depth() - 1], self.generators.inputs, self.domain))
     }
 
     fn run(
@@ -180,9 +192,10 @@ impl Propagation {
     ) -> Result<(), Failure> {
         (self.whole, self.finished) = (false, 0);
         self.input.set(lower, upper);
-        let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
-        self.generators.reset(inputs);
-        let keep = bytes(pair) <= KEPT;
+        let (depth, difference) = (pair.depth(), self.domain != AbstractDomain::Independent);
+        self.products = self.of_second_order.then(|| InputProducts::of((lower, upper)));
+        self.generators.reset(pair.inputs() + self.products.as_ref().map_or(0, InputProducts::count));
+        let keep = bytes(pair) <= KEPT && self.products.is_none();
         let keep_behind = keep && pair.rounds();
         let mut back_substitution =
             self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_sequence());
@@ -223,7 +236,8 @@ impl Propagation {
                 }
                 let functions = (pair.function(l), &pair.second[l].function);
                 layer.after.reuse(spare);
-                layer.apply_function(functions, (self.domain, !self.audited), &mut self.generators);
+                let generators = (&mut self.generators, self.products.as_ref());
+                layer.apply_function(functions, (self.domain, !self.audited), generators);
             }
             if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l + 2 < depth) {
                 back_substitution.take_step(pair, l, &layers[..=l], (lower, upper));
@@ -237,7 +251,7 @@ impl Propagation {
             self.finished = l + 1;
         }
         if !difference {
-            layers[depth - 1].difference_of_outputs(inputs);
+            layers[depth - 1].difference_of_outputs(pair.inputs());
         }
         self.whole = true;
         Ok(())

@@ -35,13 +35,13 @@ use crate::network::Curves;
 use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
 
 /// A strip that is thinner than this share of the values around which it lies makes no generator.
-const THIN: f64 = 1e-11;
+pub(super) const THIN: f64 = 1e-11;
 
 /// Ranges whose ends differ by less than this share of their width are taken for the same when a slope is chosen.
 const ALIKE: f64 = 0.05;
 
 /// The middle of an interval and half its width, rounded up; neither is a number where an end is none.
-fn centred(low: f64, high: f64) -> (f64, f64) {
+pub(super) fn centred(low: f64, high: f64) -> (f64, f64) {
     if low == high {
         return (low, 0.0);
     }
@@ -54,7 +54,7 @@ impl Transformer {
     /// are chosen, its slopes are taken: that is cheaper than to seek own ones, and makes the strips cancel better.
     pub fn set_curves(&mut self, curves: &Curves, bounds: &Bounds, other: Option<(&Self, &Bounds)>) {
         self.phase.clear();
-        for v in [&mut self.slope, &mut self.shift, &mut self.fresh, &mut self.loose] {
+        for v in [&mut self.slope, &mut self.shift, &mut self.fresh, &mut self.loose, &mut self.bend] {
             v.clear();
         }
         for (i, (&l, &u)) in bounds.lower.iter().zip(&bounds.upper).enumerate() {
@@ -114,7 +114,8 @@ impl DifferenceTransformer {
         (x, y, d): (&Bounds, &Bounds, &Bounds),
         (share_fresh, planes): (bool, bool),
     ) {
-        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose } = self;
+        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose, product } = self;
+        product.clear();
         let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose];
         let [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose] = columns.map(|v| {
             v.clear();

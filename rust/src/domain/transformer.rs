@@ -21,6 +21,9 @@ pub struct Transformer {
     pub fresh: Vec<f64>,
     /// What goes into the error radius instead of a generator; empty where that is nothing, as behind ReLU.
     pub loose: Vec<f64>,
+    /// What the square of the part that is linear in the inputs is multiplied by; empty unless forms are of second order
+    /// ([`super::input_products`]).
+    pub bend: Vec<f64>,
 }
 
 impl Transformer {
@@ -35,6 +38,7 @@ impl Transformer {
             v.resize(m, 0.0);
         }
         self.loose.clear();
+        self.bend.clear();
     }
 
     /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
@@ -64,6 +68,8 @@ pub struct DifferenceTransformer {
     pub fresh_own: Vec<f64>,
     /// What goes into the error radius; empty where that is nothing, as behind ReLU.
     pub loose: Vec<f64>,
+    /// What products of the parts of y and d that are linear in the inputs are multiplied by; empty as above.
+    pub product: Vec<f64>,
 }
 
 /// One row of [`DifferenceTransformer`].

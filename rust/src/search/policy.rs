@@ -27,6 +27,8 @@ pub enum StageName {
     JointRoundings,
     /// Boxes on which only rounding separates the bound from the limit.
     RoundingLimit,
+    /// Violations by forms of second order, on the first box of smooth functions.
+    SecondOrder,
     /// Backward bounds of all neurons, on the first box of a graph or of many inputs.
     BackwardBounds,
     /// What each network does by itself, on the first box of many inputs.
@@ -49,7 +51,7 @@ pub enum StageName {
 
 /// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
 /// in the next, and a box that is open after the last one is halved.
-pub const STAGES: [StageName; 18] = [
+pub const STAGES: [StageName; 19] = [
     StageName::Outside,
     StageName::Propagation,
     StageName::GuardSample,
@@ -59,6 +61,7 @@ pub const STAGES: [StageName; 18] = [
     StageName::Falsification,
     StageName::JointRoundings,
     StageName::RoundingLimit,
+    StageName::SecondOrder,
     StageName::BackwardBounds,
     StageName::EachNetworkAlone,
     StageName::InheritedMultipliers,
@@ -210,6 +213,9 @@ pub struct Policy {
     pub sign_tree: SignTreeBudget,
     /// Contraction of the neurons that cost most of these violations; what is done in vain counts for all of them together.
     pub near: NearBudget,
+    /// Products of two free inputs, times rows of all steps, up to which the first box has forms of second order. Digits' largest
+    /// networks have 6 million, and take half a second.
+    pub products: usize,
     /// How often the first box is propagated again within differences that roundings taken together allow.
     pub joint_passes: usize,
     /// Contraction of one network by itself on the whole box, and on a part of it.
@@ -243,6 +249,7 @@ pub const POLICY: Policy = Policy {
     backward: Backward { steps: 40 },
     sign_tree: SignTreeBudget { work: 16_000_000_000, foreseen_after: 64, at_once: 32 },
     near: NearBudget { work: 10_000_000_000, functionals: (128, 16), steps: 16, gain: 0.8 },
+    products: 32_000_000,
     joint_passes: 3,
     alone: AloneBudget {
         rounds: 60,

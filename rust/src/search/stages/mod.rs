@@ -23,6 +23,7 @@ mod outside;
 mod planning;
 mod propagation;
 mod rows;
+mod second_order;
 mod sign_split;
 mod without_forms;
 pub mod workspace;
@@ -86,6 +87,7 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
             StageName::Falsification => falsification::Falsification.run(workspace, node),
             StageName::JointRoundings => joint_roundings::JointRoundings.run(workspace, node),
             StageName::RoundingLimit => rows::RoundingLimit.run(workspace, node),
+            StageName::SecondOrder => second_order::SecondOrder.run(workspace, node),
             StageName::BackwardBounds => backward_bounds::BackwardBounds.run(workspace, node),
             StageName::EachNetworkAlone => alone::EachNetworkAlone.run(workspace, node),
             StageName::InheritedMultipliers => inherited::InheritedMultipliers.run(workspace, node),
@@ -111,7 +113,7 @@ fn stopped(node: &Node) -> StageResult {
 
 /// Whether a stage may take long on one box of large networks, and does not look at the clock before it is well under way.
 fn is_long(stage: StageName) -> bool {
-    matches!(stage, StageName::BackwardBounds | StageName::EachNetworkAlone | StageName::Contraction)
+    matches!(stage, StageName::SecondOrder | StageName::BackwardBounds | StageName::EachNetworkAlone | StageName::Contraction)
 }
 
 /// Counts what was proved on a box, and tells the worker what is left.
