@@ -62,8 +62,14 @@ fn parabolas_and_lines_hold_on_their_range() {
                 let middle = &(&(&exact(p) + &exact(q)) * 0.5) - &exact(centre);
                 let rise = &(&middle * line.rise) * &apart;
                 let ((least_low, most_low), (least_high, most_high)) = (of(low), of(high));
-                prop_assert!(&most_high - &least_low >= &rise + &(&apart * line.low), "{name}: {line:?}, {low}, {high}");
-                prop_assert!(&least_high - &most_low <= &rise + &(&apart * line.high), "{name}: {line:?}, {low}, {high}");
+                prop_assert!(
+                    &most_high - &least_low >= &rise + &(&apart * line.low),
+                    "{name}: {line:?}, {low}, {high}"
+                );
+                prop_assert!(
+                    &least_high - &most_low <= &rise + &(&apart * line.high),
+                    "{name}: {line:?}, {low}, {high}"
+                );
             }
         }
         Ok(())
@@ -204,7 +210,7 @@ fn forms_of_second_order_hold_with_the_products_as_they_are() {
         };
         let output = propagation.enclose(&pair, &lower, &upper).unwrap();
         boxes.set(boxes.get() + 1);
-        narrower.set(narrower.get() + usize::from(output.largest_difference([0, 1].into_iter()) < 0.7 * straight));
+        narrower.set(narrower.get() + usize::from(output.largest_difference([0, 1].into_iter()) < 0.8 * straight));
         let mut row = GeneratorRow::default();
         let functionals = [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.5, -0.25, 1.0), (1.0, -1.0, -1.0), (-1.0, 0.75, 0.5)];
         for e in &places {
@@ -248,5 +254,5 @@ fn forms_of_second_order_hold_with_the_products_as_they_are() {
         Ok(())
     });
     let seen = (boxes.get(), bent.get(), products.get(), narrower.get());
-    assert!(seen.0 > 1300 && seen.1 > 2000 && seen.2 > 2000 && seen.3 > 100, "{seen:?}");
+    assert!(seen.0 > 1300 && seen.1 > 2000 && seen.2 > 2000 && seen.3 > 60, "{seen:?}");
 }

@@ -196,6 +196,18 @@ fn what_smooth_networks_give_is_enclosed() {
             let known = &reached.layers[2];
             tight.set(tight.get() + usize::from(width(&known.d, 0) < 0.3 * width(&known.x, 0)));
         }
+        let mut forms = Propagation::new(AbstractDomain::Reduced, pair.depth()).of_second_order();
+        if let Ok(output) = forms.enclose(&pair, &lower, &upper) {
+            let mut row = GeneratorRow::default();
+            for (o, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
+                output.row([(Quantity::Difference, o, sign)], 0.25, &mut row);
+                for [x, y] in &found {
+                    let (truth, room) = (sign * (x[2][o] - y[2][o]) + 0.25, 1e-11 * (1.0 + x[2][o].abs()));
+                    prop_assert!(truth <= row.upper() + room, "{truth:e} is above {:e}", row.upper());
+                }
+            }
+            check_all("second order", &IntermediateBounds::of(forms.layers(), &lower, &upper), &found)?;
+        }
         prop_assert!(Contractor::new(&pair).tighten(&mut bounds, || false).is_ok(), "a box without inputs?");
         check_all("backward bounds", &bounds, &found)
     });

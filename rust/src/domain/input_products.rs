@@ -126,7 +126,8 @@ impl InputProducts {
                 continue;
             };
             let size = parabola.bend.abs();
-            let reach = add_up(linear, rest).min((ends.1 - centre).abs().max((ends.0 - centre).abs()) * (1.0 + 4.0 * U));
+            let reach =
+                add_up(linear, rest).min((ends.1 - centre).abs().max((ends.0 - centre).abs()) * (1.0 + 4.0 * U));
             let apart = inflate(size * (linear + reach) * rest, CHAIN);
             let (shift, half) = centred(parabola.low, parabola.high);
             let half = add_up(half, apart);
@@ -158,7 +159,8 @@ impl InputProducts {
             let Some(slopes) = SlopeLine::around(curve, (x.0.min(y.0), x.1.max(y.1)), centres.0) else { continue };
             let Some(row) = Row::of(slopes, (y, d), centres, sizes) else { continue };
             let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
-            let lost = own + made.of_d[i].abs() * half(d)
+            let lost = own
+                + made.of_d[i].abs() * half(d)
                 + SHARE_OF_Y * (made.of_x[i].abs() * half(x) + made.of_y[i].abs() * half(y));
             let left = row.half
                 + row.of_d.abs() * half(d)
@@ -243,7 +245,10 @@ impl InputProducts {
         if rows == 0 {
             return;
         }
-        let of = |v: &[f64], a: usize| -> std::ops::Range<usize> { debug_assert!(v.len() >= (a + 1) * rows); a * rows..(a + 1) * rows };
+        let of = |v: &[f64], a: usize| -> std::ops::Range<usize> {
+            debug_assert!(v.len() >= (a + 1) * rows);
+            a * rows..(a + 1) * rows
+        };
         let mut column = 1 + self.inputs;
         for a in 0..k {
             let (pa, qa) = (&p[of(p, a)], &q[of(q, a)]);

@@ -113,7 +113,10 @@ fn stopped(node: &Node) -> StageResult {
 
 /// Whether a stage may take long on one box of large networks, and does not look at the clock before it is well under way.
 fn is_long(stage: StageName) -> bool {
-    matches!(stage, StageName::SecondOrder | StageName::BackwardBounds | StageName::EachNetworkAlone | StageName::Contraction)
+    matches!(
+        stage,
+        StageName::SecondOrder | StageName::BackwardBounds | StageName::EachNetworkAlone | StageName::Contraction
+    )
 }
 
 /// Counts what was proved on a box, and tells the worker what is left.
