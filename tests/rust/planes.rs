@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 
 /// Functions that bend, with the range on which they are tried.
-const BENT: &[(&str, &[f64], (f64, f64))] = &[
+pub const BENT: &[(&str, &[f64], (f64, f64))] = &[
     ("sigmoid", &[], (-12.0, 12.0)),
     ("tanh", &[], (-8.0, 8.0)),
     ("softplus", &[], (-9.0, 9.0)),
@@ -35,7 +35,7 @@ const BENT: &[(&str, &[f64], (f64, f64))] = &[
 ];
 
 /// A value's least and greatest.
-fn ends(value: Near) -> (Exact, Exact) {
+pub fn ends(value: Near) -> (Exact, Exact) {
     (&exact(value.value) - &exact(value.error), &exact(value.value) + &exact(value.error))
 }
 
