@@ -19,6 +19,7 @@ mod containment;
 mod curves;
 mod dealing;
 mod descent;
+mod difference_rows;
 mod duals;
 mod effort;
 mod eigenvalue;

@@ -1,5 +1,5 @@
 //! Functions other than ReLU on a differential zonotope: a strip around the graph of each network's function, and for
-//! the difference the narrowest bound of several rules.
+//! the difference that of several rules which loses least.
 //!
 //! One network, x in [l, u]: for *any* slope lam, h(x) = f(x) - lam x lies in [low, high] ([`Curve::offset`]), so
 //! f(x) = lam x + shift + fresh a, with the middle and half the width of that interval, defines the fresh generator a.
@@ -153,7 +153,7 @@ fn difference_row(
     if (d == (0.0, 0.0) && curves[0] == curves[1]) || (first.is_zero() && second.is_zero()) {
         return (DifferenceRow::default(), 0.0);
     }
-    let (row, apart) = side_by_side((first, second), (x, y, d));
+    let row = side_by_side((first, second));
     if share_fresh && curves[0] != curves[1] && says_all(&first, &second) {
         return (row, add_up(first.loose, second.loose));
     }
@@ -164,11 +164,30 @@ fn difference_row(
     } else {
         DifferenceRow { fresh1: 0.0, fresh2: 0.0, fresh_own: add_up(first.fresh, second.fresh), ..row }
     };
-    if reach <= apart { (own, off) } else { (row, add_up(first.loose, second.loose)) }
+    let loose = add_up(first.loose, second.loose);
+    let shares = if curves.iter().any(|c| c.is_stepped()) { IN_STEPS } else { CONTINUOUS };
+    // Slopes that are unbounded say nothing, whatever the numbers of their row are.
+    let better = reach.is_finite() && lost((&own, off), (x, y, d), shares) <= lost((&row, loose), (x, y, d), shares);
+    if better { (own, off) } else { (row, loose) }
 }
 
-/// What share of its reach a part in x or y is taken to lose.
-const SHARE_OF_Y: f64 = 0.5;
+/// What shares of their ranges the parts of a row in d, and in x and y, are taken to lose.
+type Shares = (f64, f64);
+
+/// Continuous functions. The part in d is as exact as d itself is known, and every row needs about the same one: where it is
+/// smaller, a row reaches less far, and has lost more.
+const CONTINUOUS: Shares = (0.0, 0.25);
+
+/// Functions that go up in steps. Rows with very different parts in d are compared there, as that without any which counts steps.
+const IN_STEPS: Shares = (1.0, 1.0);
+
+/// What a row loses: its generators, what goes into its error radius, and shares of its parts.
+fn lost((row, off): (&DifferenceRow, f64), (x, y, d): (Ends, Ends, Ends), (of_d, of_inputs): Shares) -> f64 {
+    let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
+    let inputs = row.of_x.abs() * half(x) + row.of_y.abs() * half(y);
+    let parts = of_d * (row.of_d.abs() * half(d)) + of_inputs * inputs;
+    parts + row.fresh1.abs() + row.fresh2.abs() + row.fresh_own + off
+}
 
 /// The row of a plane in d and y in place of this one, and what goes into its error radius, where less is lost so.
 fn in_plane(
@@ -181,15 +200,10 @@ fn in_plane(
         return (row, off);
     }
     let Some(plane) = Plane::around(curves[0], (x, y, d)) else { return (row, off) };
-    let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
     let (shift, fresh_own) = centred(plane.low, plane.high);
-    let lost = own + row.of_d.abs() * half(d) + SHARE_OF_Y * (row.of_x.abs() * half(x) + row.of_y.abs() * half(y));
-    let left = fresh_own + plane.of_d.abs() * half(d) + SHARE_OF_Y * plane.of_y.abs() * half(y);
-    if left < lost {
-        (DifferenceRow { of_d: plane.of_d, of_y: plane.of_y, shift, fresh_own, ..DifferenceRow::default() }, 0.0)
-    } else {
-        (row, off)
-    }
+    let made = DifferenceRow { of_d: plane.of_d, of_y: plane.of_y, shift, fresh_own, ..DifferenceRow::default() };
+    let less = lost((&made, 0.0), (x, y, d), CONTINUOUS) < lost((&row, off), (x, y, d), CONTINUOUS);
+    if less { (made, 0.0) } else { (row, off) }
 }
 
 /// Whether one network is 0 or is a line on its range, and the other one has a strip along the same line: then D is what
@@ -200,18 +214,12 @@ fn says_all(first: &Strip, second: &Strip) -> bool {
     first.is_zero() || second.is_zero() || (first.slope == second.slope && (line(first) || line(second)))
 }
 
-/// D = X - Y by the strips of both networks, and how far it reaches.
-fn side_by_side((first, second): (Strip, Strip), (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64) {
-    let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
+/// D = X - Y by the strips of both networks.
+fn side_by_side((first, second): (Strip, Strip)) -> DifferenceRow {
     let (lam1, lam2) = (first.slope, second.slope);
-    let (of_d, of_x, of_y, rest) = if lam1.abs() <= lam2.abs() {
-        (lam1, 0.0, lam1 - lam2, (lam1 - lam2).abs() * half(y))
-    } else {
-        (lam2, lam1 - lam2, 0.0, (lam1 - lam2).abs() * half(x))
-    };
+    let (of_d, of_x, of_y) = if lam1.abs() <= lam2.abs() { (lam1, 0.0, lam1 - lam2) } else { (lam2, lam1 - lam2, 0.0) };
     let shift = first.shift - second.shift;
-    let row = DifferenceRow { of_d, of_x, of_y, shift, fresh1: first.fresh, fresh2: -second.fresh, fresh_own: 0.0 };
-    (row, of_d.abs() * half(d) + rest + first.fresh + second.fresh + first.loose + second.loose)
+    DifferenceRow { of_d, of_x, of_y, shift, fresh1: first.fresh, fresh2: -second.fresh, fresh_own: 0.0 }
 }
 
 /// D between min(m d, M d) and max(m d, M d): the row, what goes into its error radius, and how far it reaches.
