@@ -111,8 +111,8 @@ def read(path: str) -> Network:
 
     builder = Builder(size, refuse)  # type: ignore[arg-type]
     templates = Templates(path, folder.words_if_there)
-    if function.loaded:
-        templates.check("nnet_helpers.h", "load_weights_from_txt")
+    if function.loaders:
+        templates.check("nnet_helpers.h", *sorted(function.loaders))
     project = Project(declared, function, weights, builder, templates, {})
     project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
     for call in function.calls:
