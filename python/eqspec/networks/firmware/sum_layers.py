@@ -139,4 +139,4 @@ def normalize(layer: Layer) -> None:
     scaled = layer.project.builder.scaled(
         given, factors[of_entry], of_scale.bits, bias.integers[of_entry], of_bias.bits
     )
-    layer.gives(scaled, argument=1, template=1)
+    layer.gives(scaled, argument=1, template=1, word=layer.word)
