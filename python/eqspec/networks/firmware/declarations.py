@@ -28,6 +28,8 @@ from eqspec.networks.firmware.tokens import OCTAL, Word, Words
 _MOST_DIGITS = 12
 _MOST_BRACKETS = 60
 """That numbers may stand in, one inside the other."""
+_FLOATS = ("float", "double", "half", "std", "ap_float")
+"""How types of floating point begin; `std` are those of `std::float16_t` and `std::bfloat16_t`."""
 _OTHER_BACKEND = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
 
 
@@ -137,10 +139,11 @@ class Declarations:
             words.fail(word.line, f"{name}, a type of powers of two, is that of something else than weights")
         if name not in self.types:
             fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
-            if name.startswith("ac_"):
-                message = f"unknown type {name!r}, of the Quartus, oneAPI and Catapult backends"
-                words.fail(word.line, message, _OTHER_BACKEND)
-            words.fail(word.line, f"unknown type {name!r}", fix)
+            if name.startswith("ac_") or name == "hls":
+                of = "Quartus, oneAPI and Catapult backends" if name != "hls" else "Libero backend"
+                words.fail(word.line, f"unknown type {name!r}, of the {of}", _OTHER_BACKEND)
+            why = ", of floating point, in which firmware is not read" if name in _FLOATS else ""
+            words.fail(word.line, f"unknown type {name!r}{why}", fix)
         return self.types[name]
 
     def weight_type(self, words: Words) -> Type:
