@@ -140,8 +140,8 @@ class Declarations:
         if name not in self.types:
             fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
             if name.startswith("ac_") or name == "hls":
-                of = "Quartus, oneAPI and Catapult backends" if name != "hls" else "Libero backend"
-                words.fail(word.line, f"unknown type {name!r}, of the {of}", _OTHER_BACKEND)
+                backend = "Quartus, oneAPI and Catapult backends" if name != "hls" else "Libero backend"
+                words.fail(word.line, f"unknown type {name!r}, of the {backend}", _OTHER_BACKEND)
             why = ", of floating point, in which firmware is not read" if name in _FLOATS else ""
             words.fail(word.line, f"unknown type {name!r}{why}", fix)
         return self.types[name]
