@@ -50,9 +50,9 @@ def _in_powers(place: Path) -> Path:
         written = ", ".join(_pair(number) for number in plain.split(","))
         path.write_text(written)
         header = path.with_suffix(".h")
-        text, count = re.subn(r"= \{[^{}]*\}", lambda _, said=written: f"= {{{said}}}", header.read_text())
-        assert count == 1
-        header.write_text(text)
+        head, opening, _ = header.read_text().partition("= {")
+        assert opening
+        header.write_text(f"{head}= {{{written}}};\n\n#endif\n\n#endif\n")
     return place
 
 
