@@ -36,13 +36,13 @@ def _activation(layer: Layer, *parameters: str) -> Value:
 def linear(layer: Layer) -> None:
     """x."""
     layer.check_call(3, 2)
-    layer.gives(_activation(layer), argument=1, template=1)
+    layer.gives(_activation(layer), argument=1, template=1, word=layer.word)
 
 
 def relu(layer: Layer) -> None:
     """max(0, x)."""
     layer.check_call(3, 2)
-    layer.gives(_activation(layer), argument=1, template=1, rectified=True)
+    layer.gives(_activation(layer), argument=1, template=1, rectified=True, word=layer.word)
 
 
 def thresholded_relu(layer: Layer) -> None:
@@ -51,7 +51,7 @@ def thresholded_relu(layer: Layer) -> None:
     given = _activation(layer, "param_t")
     threshold, of = layer.parameter()
     if threshold == 0:
-        layer.gives(given, argument=2, template=2, rectified=True)
+        layer.gives(given, argument=2, template=2, rectified=True, word=layer.word)
         return
     builder = layer.project.builder
     builder.refuse = layer.fail
@@ -59,7 +59,7 @@ def thresholded_relu(layer: Layer) -> None:
     above = builder.function(moved, "relu", moved.lattice.positive())
     passed = builder.function(moved, Curves.all(_ABOVE), Lattice(_all(given, 0), _all(given, 1), _all(given, 1), 0))
     jump = builder.scaled(passed, _all(given, threshold), of.bits, _all(given, 0), 0)
-    layer.gives(builder.combined(above, jump, 1), argument=2, template=2)
+    layer.gives(builder.combined(above, jump, 1), argument=2, template=2, word=layer.word)
 
 
 def hard(factor: int, shift: int) -> Callable[[Layer], None]:
@@ -78,7 +78,7 @@ def hard(factor: int, shift: int) -> Callable[[Layer], None]:
         value = builder.function(line, Curves.all(cv.clip(0.0, 1.0)), _clipped(line.lattice, 1))
         if (factor, shift) != (1, 0):
             value = builder.scaled(value, _all(given, factor), 0, _all(given, shift), 0)
-        layer.gives(value, argument=1, template=1)
+        layer.gives(value, argument=1, template=1, word=layer.word)
 
     return read
 
@@ -94,7 +94,7 @@ def binary_tanh(layer: Layer) -> None:
     least, step = (0, 1) if bit else (-1, 2)
     layer.project.builder.refuse = layer.fail
     after = Lattice(_all(given, least), _all(given, 1), _all(given, step), 0)
-    layer.gives(layer.project.builder.function(given, Curves.all(kind), after), argument=1, template=1)
+    layer.gives(layer.project.builder.function(given, Curves.all(kind), after), argument=1, template=1, word=layer.word)
 
 
 def ternary_tanh(layer: Layer) -> None:
@@ -108,7 +108,7 @@ def ternary_tanh(layer: Layer) -> None:
         stored = builder.assigned(twice, layer.given_type, f"{layer.name} of 2 x")
     kind = Quantiser(2.0, -1, 1, Rounding.HALF_DOWN, unit=1.0).curve
     after = Lattice(_all(given, -1), _all(given, 1), _all(given, 1), 0)
-    layer.gives(builder.function(stored, Curves.all(kind), after), argument=1, template=1)
+    layer.gives(builder.function(stored, Curves.all(kind), after), argument=1, template=1, word=layer.word)
 
 
 def _all(value: Value, number: int) -> Integers:
@@ -137,7 +137,7 @@ def relu_up_to(most: int) -> Callable[[Layer], None]:
         after = _clipped(given.lattice, most)
         layer.project.builder.refuse = layer.fail
         value = layer.project.builder.function(given, Curves.all(cv.clip(0.0, float(most))), after)
-        layer.gives(value, argument=1, template=1)
+        layer.gives(value, argument=1, template=1, word=layer.word)
 
     return capped
 
@@ -168,7 +168,7 @@ def _bent(layer: Layer, given: Value, slopes: Integers, of: FixedPoint, *, resul
     factors = builder.floats(slopes, of.bits)
     curves = Curves.of_rows([cv.leaky(float(s)) for s in factors])
     after = _behind_bend(given.lattice, slopes, of.bits)
-    layer.gives(builder.function(given, curves, after), argument=result, template=result)
+    layer.gives(builder.function(given, curves, after), argument=result, template=result, word=layer.word)
 
 
 def _behind_bend(before: Lattice, slopes: Integers, bits: int) -> Lattice:
@@ -193,6 +193,7 @@ def softmax(layer: Layer) -> None:
     value = layer.project.values.get(array.name)
     if value is None:
         layer.fail(f"it reads {array.name}, which nothing has given yet", "write the project again")
+    layer.take(array)
     name = layer.call.templates[-1][0].text
     configuration = layer.project.declared.configurations.get(name)
     if configuration is None or configuration.base != "activ_config":

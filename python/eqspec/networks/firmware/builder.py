@@ -67,7 +67,7 @@ class Builder:
     def entered(self, of: FixedPoint, name: str) -> Value:
         """The inputs, any real numbers, assigned to a type."""
         if of.whole:
-            fix = f"use ap_fixed<{of.width},{of.integer}>, which rounds as it says"
+            fix = f"use {_rounding(of)}, which rounds as it says"
             self.refuse(f"{name} is {of.text}; what the simulation makes of a fraction there is not certain", fix)
         everything = Lattice.of_type(of, self.inputs)
         kind = self._quantiser(of, of.low, of.high, wraps=of.wraps)
@@ -84,7 +84,7 @@ class Builder:
         if (on_grid & inside).all():
             return replace(self.function(value, "relu", before) if changes else value, lattice=after)
         if of.whole and not on_grid.all():
-            fix = f"use ap_fixed<{of.width},{of.integer}>, which rounds as it says"
+            fix = f"use {_rounding(of)}, which rounds as it says"
             self.refuse(
                 f"{name} is {of.text}, to which fractions are assigned; which way that rounds is not certain", fix
             )
@@ -281,6 +281,11 @@ class Builder:
 def _towards_zero(numbers: Integers, counts: Integers) -> Integers:
     """numbers / counts, cut off towards zero."""
     return integers(np.where(numbers >= 0, numbers // counts, -(-numbers // counts)))
+
+
+def _rounding(of: FixedPoint) -> str:
+    """The type of fixed point that holds the same numbers as ap_int or ap_uint."""
+    return f"{'ap_fixed' if of.signed else 'ap_ufixed'}<{of.width},{of.integer}>"
 
 
 def _is_float(number: int) -> bool:

@@ -20,7 +20,11 @@ from pathlib import Path
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.declarations import Declarations, Type
 from eqspec.networks.firmware.directives import is_plain_include
+from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.tokens import Word, Words
+
+LOADERS = "load_weights_from_txt", "load_exponent_weights_from_txt"
+"""What loads weights, and weights that are powers of two."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Function:
     """Further names of arrays."""
     loaded: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Weights that the simulation loads: file, and how many."""
+    loaders: set[str] = field(default_factory=set)
+    """The functions of hls4ml that load them."""
     calls: list[Call] = field(default_factory=list)
 
     def array(self, words: Words, name: str, line: int) -> Array:
@@ -164,10 +170,12 @@ def _load(found: Function, words: Words, declared: Declarations) -> None:
     line = words.next.line
     words.expect("nnet", "::")
     name = words.name("a function that loads weights")
-    if name != "load_weights_from_txt":
-        words.fail(line, f"nnet::{name} is not read", "write the project without compressed or power-of-two weights")
+    if name not in LOADERS:
+        words.fail(line, f"nnet::{name} is not read", "write the project without compressed weights")
     words.expect("<")
-    declared.type(words)
+    of = declared.weight_type(words)
+    if (isinstance(of, FixedPoint) and of.exponent > 0) != (name == LOADERS[1]):
+        words.fail(line, f"nnet::{name} of {of}", "write the project again")
     words.expect(",")
     count = declared.number(words)
     words.expect(">", "(")
@@ -178,6 +186,7 @@ def _load(found: Function, words: Words, declared: Declarations) -> None:
     if array in found.loaded:
         words.fail(line, f"{array} is loaded twice")
     found.loaded[array] = file, count
+    found.loaders.add(name)
 
 
 def _call(found: Function, words: Words) -> None:

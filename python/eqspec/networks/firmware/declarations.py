@@ -3,6 +3,7 @@
     #define N_INPUT_1_1 16                                     sizes, in older projects
     typedef ap_fixed<16,6> input_t;                            a type
     typedef nnet::array<ap_fixed<16,6>, 8*1> layer2_t;         so many of a type, in one word of a stream
+    typedef struct e2_t {ap_uint<1> sign;ap_int<4> weight; } e2_t;                  powers of two, which weights may be
     struct config2 : nnet::dense_config { ... };               a configuration
     unsigned config5_perm[3] = {1, 2, 0};                      numbers of a configuration, and which of its
     const unsigned* const config5::perm = config5_perm;        members they are
@@ -21,11 +22,14 @@ from dataclasses import field
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
+from eqspec.networks.firmware.powers_of_two import read_powers
 from eqspec.networks.firmware.tokens import OCTAL, Word, Words
 
 _MOST_DIGITS = 12
 _MOST_BRACKETS = 60
 """That numbers may stand in, one inside the other."""
+_FLOATS = ("float", "double", "half", "std", "ap_float")
+"""How types of floating point begin; `std` are those of `std::float16_t` and `std::bfloat16_t`."""
 _OTHER_BACKEND = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
 
 
@@ -67,6 +71,8 @@ class Declarations:
 
     sizes: dict[str, int] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
+    powers: dict[str, FixedPoint] = field(default_factory=dict)
+    """Types of weights that are powers of two, which hold these numbers alone."""
     configurations: dict[str, Configuration] = field(default_factory=dict)
     numbers: dict[str, list[int]] = field(default_factory=dict)
     members: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -129,13 +135,24 @@ class Declarations:
         if found is not None:
             return found
         name = words.name("a type")
+        if name in self.powers:
+            words.fail(word.line, f"{name}, a type of powers of two, is that of something else than weights")
         if name not in self.types:
             fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
-            if name.startswith("ac_"):
-                message = f"unknown type {name!r}, of the Quartus, oneAPI and Catapult backends"
-                words.fail(word.line, message, _OTHER_BACKEND)
-            words.fail(word.line, f"unknown type {name!r}", fix)
+            if name.startswith("ac_") or name == "hls":
+                backend = "Quartus, oneAPI and Catapult backends" if name != "hls" else "Libero backend"
+                words.fail(word.line, f"unknown type {name!r}, of the {backend}", _OTHER_BACKEND)
+            why = ", of floating point, in which firmware is not read" if name in _FLOATS else ""
+            words.fail(word.line, f"unknown type {name!r}{why}", fix)
         return self.types[name]
+
+    def weight_type(self, words: Words) -> Type:
+        """The type of weights that stands here, which may be one of powers of two."""
+        found = self.powers.get(words.next.text)
+        if found is None:
+            return self.type(words)
+        words.take()
+        return found
 
     def member_number(self, configuration: Configuration, name: str) -> int:
         """A member that is a number."""
@@ -150,10 +167,10 @@ class Declarations:
         self._asked.pop()
         return found
 
-    def member_type(self, configuration: Configuration, name: str) -> FixedPoint:
+    def member_type(self, configuration: Configuration, name: str, *, of_weights: bool = False) -> FixedPoint:
         """A member that is a type of single numbers."""
         words, member = self._member(configuration, name, "type")
-        found = self.type(words)
+        found = self.weight_type(words) if of_weights else self.type(words)
         self._all_taken(words)
         if isinstance(found, ArrayOf):
             words.fail(member.line, f"{configuration.name}::{name} is an array")
@@ -213,12 +230,7 @@ def read_declarations(found: Declarations, words: Words) -> None:
     while words.next.text:
         start = words.next
         if words.skip("typedef"):
-            declared = found.type(words)
-            name = words.name("the name of the type")
-            words.expect(";")
-            known = found.types.setdefault(name, declared)
-            if known != declared:
-                words.fail(start.line, f"{name} is declared twice, and differently")
+            _type(found, words, start)
         elif words.skip("struct"):
             _configuration(found, words, start)
         elif words.skip("unsigned"):
@@ -227,6 +239,20 @@ def read_declarations(found: Declarations, words: Words) -> None:
             _defined_member(found, words, start)
         else:
             words.refuse("a typedef or a struct")
+
+
+def _type(found: Declarations, words: Words, start: Word) -> None:
+    power = read_powers(words, found.number) if words.skip("struct") else None
+    declared = power or found.type(words)
+    name = words.name("the name of the type")
+    words.expect(";")
+    known = found.types.get(name) or found.powers.get(name)
+    if power is None:
+        found.types[name] = declared
+    else:
+        found.powers[name] = power
+    if known is not None and known != declared:
+        words.fail(start.line, f"{name} is declared twice, and differently")
 
 
 def _several_numbers(found: Declarations, words: Words) -> None:

@@ -48,6 +48,8 @@ class FixedPoint:
     text: str
     whole: bool = False
     """Whether it is ap_int or ap_uint."""
+    exponent: int = 0
+    """Bits of the exponent, of weights that are powers of two; 0 of all other types."""
 
     @classmethod
     def of(
@@ -91,7 +93,7 @@ class FixedPoint:
     @property
     def same_as(self) -> tuple[object, ...]:
         """Equal for two types that are the same however they are written."""
-        return self.width, self.integer, self.signed, self.rounding, self.overflow, self.whole
+        return self.width, self.integer, self.signed, self.rounding, self.overflow, self.whole, self.exponent
 
     def levels(self, integers: Integers, bits: int) -> Integers:
         """Integers times 2^-bits as integers times 2^-self.bits, rounded, before they are brought inside."""

@@ -69,7 +69,8 @@ class _Convolution:
         read = (*_TYPES, "n_in", "n_out", "kernel", "product")
         self.product: Configuration = layer.configuration("dense_config", read, SPEED, name)
         for of in _TYPES:
-            if self.type(of).same_as != declared.member_type(self.product, of).same_as:
+            again = declared.member_type(self.product, of, of_weights=of == "weight_t")
+            if self.type(of).same_as != again.same_as:
                 layer.fail(f"{self.configuration.name} and {name} differ in {of}", "write the project again")
         refuse_bits(layer)
 
@@ -80,7 +81,7 @@ class _Convolution:
 
     def type(self, of: str) -> FixedPoint:
         """One of its types."""
-        return self.declared.member_type(self.configuration, of)
+        return self.declared.member_type(self.configuration, of, of_weights=of == "weight_t")
 
     def weights(self, size: int) -> Integers:
         """So many weights, as they are stored."""

@@ -51,6 +51,12 @@ STREAM_DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_batchnorm_stream.h:normalize": (
         "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
     ),
+    "nnet_batchnorm_stream.h:normalize_binary_tanh": (
+        "7783c0457d585f757729780f1d40ebef",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_batchnorm_stream.h:normalize_ternary_tanh": (
+        "5ea5995247e4dc96a56c061116b34c5f",  # 0.8.1 to 1.3.0
+    ),
     "nnet_conv1d_stream.h:compute_scaled_indices_1d": (
         "6668010a549748051cf5171ed152a3f0",  # 0.8.1 to 1.3.0
     ),

@@ -105,6 +105,12 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_batchnorm.h:normalize": (
         "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0
     ),
+    "nnet_batchnorm.h:normalize_binary_tanh": (
+        "6d5f3786372344f53c941da7271915f6",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_batchnorm.h:normalize_ternary_tanh": (
+        "4d854d9021102b77a893642bbbe59d8c",  # 0.8.1 to 1.3.0
+    ),
     "nnet_common.h:Op_add": (
         "1f81a6546f0579899c7b1727a9f03ff3",  # 0.8.1 to 1.3.0
     ),
@@ -189,9 +195,12 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
     ),
+    "nnet_helpers.h:load_exponent_weights_from_txt": (
+        "caf2c07bba44d96040c7b3da6f3e9009",  # 0.8.1 to 1.3.0
+    ),
     "nnet_helpers.h:load_weights_from_txt": (
-        "e7a03651679f92f138c82d4222f891bd",  # 0.8.1 to 1.1.0
-        "7670d5c0365f04853f49220e15fe89c6",  # 1.2 to 1.3.0
+        "95782dd9ee8e6169a7b0f18ecb06faf8",  # 0.8.1 to 1.1.0
+        "b65a70bde2acb206e2eaecceecb1a26b",  # 1.2 to 1.3.0
     ),
     "nnet_image.h:resize_nearest": (
         "5db0e5e2285894729735f220e3b49773",  # 0.8.1 to 1.3.0
@@ -237,15 +246,24 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "94c48325853a23980c6c0aa6c017c7f8",  # 0.8.1 to 1.2.0
         "f493716ff3665de1390cd738a14e4980",  # 1.3.0
     ),
+    "nnet_mult.h:both_binary": (
+        "b03c5c577f2676a414dc75ddafd6218d",  # 0.8.1 to 1.3.0
+    ),
     "nnet_mult.h:cast": (
         "765a0c5e38083af37a8a0dd1db0ee586",  # 0.8.1 to 1.1.0
         "0368ee4490b5669c5ca359ca5fca8e18",  # 1.2 to 1.3.0
+    ),
+    "nnet_mult.h:data_binary": (
+        "869af3d19088ea571cacd7bb7bb0223b",  # 0.8.1 to 1.3.0
     ),
     "nnet_mult.h:mult": (
         "2c970db23456d05442183c8a96bd875d",  # 0.8.1 to 1.3.0
     ),
     "nnet_mult.h:weight_binary": (
         "31f5174da9bd8e7e8d79156d66a48ee0",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_mult.h:weight_exponential": (
+        "f25a683cd83356e978222b67ee30f3bd",  # 0.8.1 to 1.3.0
     ),
     "nnet_mult.h:weight_ternary": (
         "26ce890bfa85445cb5ad9ab29622cd85",  # 0.8.1 to 1.3.0

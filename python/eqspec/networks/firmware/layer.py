@@ -7,6 +7,7 @@ of its weights. Where two of these differ, C++ would convert or not compile, and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from math import inf, isfinite
 from typing import NoReturn
 
@@ -38,6 +39,8 @@ class Project:
     builder: Builder
     templates: Templates
     values: dict[str, Value]
+    taken: set[str] = field(default_factory=set)
+    """The streams that a layer has read, and which are empty then."""
     softmax: str | None = None
     """The array that a Softmax left out would give."""
 
@@ -97,15 +100,25 @@ class Layer:
         value = self.project.values.get(array.name)
         if value is None:
             self.fail(f"it reads {array.name}, which nothing has given yet", "write the project again")
+        self.take(array)
         self.check_size(array, size)
         if value.size != size:
             self.fail(f"it reads {size} numbers, {array.name} has {value.size}", "write the project again")
         return value
 
+    def take(self, array: Array) -> None:
+        """Read an array or a stream. The numbers of a stream are gone then."""
+        if array.size is None and array.name in self.project.taken:
+            said = f"it reads {array.name}, a stream that has been read already"
+            self.fail(said, "copy it with clone_stream, as hls4ml does")
+        self.project.taken.add(array.name)
+
     def gives(
         self, value: Value, *, argument: int, template: int, rectified: bool = False, word: int | None = None
     ) -> None:
-        """Assign a value to the array that it writes; `word`: how many numbers a word of it has, if it is a stream."""
+        """Assign a value to the array that it writes; `word`: how many numbers a word of it has, if it is a stream
+        whose words cannot have any length.
+        """
         array, of = self.array(self.call.arguments[argument], self.call.templates[template])
         if word is not None and isinstance(array.type, ArrayOf) and array.type.size != word:
             said = f"a word of {array.name} has {array.type.size} numbers, it writes {word} at a time"

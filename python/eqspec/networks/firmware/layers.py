@@ -12,6 +12,7 @@ from eqspec.networks.firmware import (
     pools,
     sum_layers,
     tables,
+    thresholds,
 )
 from eqspec.networks.firmware.layer import Layer
 
@@ -42,6 +43,8 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "maximum": merge_layers.merged(merge_layers.larger),
     "minimum": merge_layers.merged(merge_layers.lesser),
     "normalize": sum_layers.normalize,
+    "normalize_binary_tanh": thresholds.binary,
+    "normalize_ternary_tanh": thresholds.ternary,
     "pointwise_conv_1d_cl": image_layers.pointwise(1),
     "pointwise_conv_2d_cl": image_layers.pointwise(2),
     "pooling1d_cl": pools.pool(1),

@@ -111,8 +111,8 @@ def read(path: str) -> Network:
 
     builder = Builder(size, refuse)  # type: ignore[arg-type]
     templates = Templates(path, folder.words_if_there)
-    if function.loaded:
-        templates.check("nnet_helpers.h", "load_weights_from_txt")
+    if function.loaders:
+        templates.check("nnet_helpers.h", *sorted(function.loaders))
     project = Project(declared, function, weights, builder, templates, {})
     project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
     for call in function.calls:
@@ -125,6 +125,9 @@ def read(path: str) -> Network:
             entry_types.assign(layer, generated[call.function])
         else:
             LAYERS[call.function](layer)
+    if result.size is None and result.name in project.taken:
+        message = f"line {result.line}: {result.name}, a stream, is given and read again"
+        raise NetworkError(function.path, message, fix="copy it with clone_stream, as hls4ml does")
     outputs = project.values.get(result.name)
     if outputs is None:
         raise NetworkError(function.path, f"line {result.line}: nothing gives {result.name}", fix=UNREAD)

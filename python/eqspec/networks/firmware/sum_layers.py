@@ -11,17 +11,20 @@ from __future__ import annotations
 import numpy as np
 
 from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.firmware import one_bit
 from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
 from eqspec.networks.firmware.layer import SPEED, Layer
+from eqspec.networks.firmware.one_bit import is_bit
+from eqspec.networks.firmware.powers_of_two import beyond_product
 from eqspec.networks.firmware.sums import Sums
 
 _LATENCY, _FEW, _MANY = "DenseLatency", "DenseResource_rf_leq_nin", "DenseResource_rf_gt_nin_rem0"
 STRATEGIES = {"nnet::latency": "inputs first", "nnet::resource": "outputs first"}
 """In which order kernels of layers that are no dense ones take their weights."""
 _KERNELS = (_LATENCY, _FEW, _MANY)
-_PRODUCTS = ("mult", "weight_ternary", "weight_binary")
+_PRODUCTS = ("mult", "weight_ternary", "weight_binary", "weight_exponential")
 _STREAM_HELPERS = ("dense_wrapper", "data_prepare", "res_write", "dense_latency_wrapper", "dense_resource_wrapper")
 
 
@@ -32,15 +35,17 @@ def dense(layer: Layer) -> None:
     configuration = layer.configuration("dense_config", read, SPEED)
     declared = layer.project.declared
     inputs, outputs = (declared.member_number(configuration, n) for n in ("n_in", "n_out"))
-    accumulator, of_bias, of_weight = (
-        declared.member_type(configuration, n) for n in ("accum_t", "bias_t", "weight_t")
-    )
+    accumulator, of_bias = (declared.member_type(configuration, n) for n in ("accum_t", "bias_t"))
+    of_weight = declared.member_type(configuration, "weight_t", of_weights=True)
     given = layer.given(inputs)
     weights = layer.weights(layer.call.arguments[2], of_weight, inputs * outputs)
     bias = layer.weights(layer.call.arguments[3], of_bias, outputs)
-    refuse_bits(layer)
     layer.rests_on("nnet_dense", "dense", helpers=_STREAM_HELPERS)
     matrix = matrix_of(layer, configuration, weights.integers, inputs, outputs)
+    if is_bit(layer.given_type):
+        product = product_of(layer, configuration)
+        one_bit.dense(layer, product, given, matrix, of_weight, bias, accumulator)
+        return
     factors = factors_of(layer, configuration, matrix, of_weight)
     sums = Sums(np.arange(inputs)[None], factors, of_weight.bits, bias.integers, of_bias.bits)
     layer.project.builder.refuse = layer.fail
@@ -50,12 +55,8 @@ def dense(layer: Layer) -> None:
 
 def refuse_bits(layer: Layer) -> None:
     """Refuse inputs of one bit, of which hls4ml's products and casts make something else."""
-    if _is_bit(layer.given_type):
+    if is_bit(layer.given_type):
         layer.fail("inputs of one bit stand for -1 and 1 there, which is not read", "use ap_int<2>")
-
-
-def _is_bit(of: FixedPoint) -> bool:
-    return of.whole and of.width == 1
 
 
 def matrix_of(layer: Layer, configuration: Configuration, integers_: Integers, inputs: int, outputs: int) -> Integers:
@@ -85,18 +86,30 @@ def matrix_of(layer: Layer, configuration: Configuration, integers_: Integers, i
 
 def factors_of(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:
     """What inputs are multiplied by, by the function that makes products."""
-    product = layer.project.declared.member_name(configuration, "product", "x_T", "y_T").removeprefix("nnet::product::")
+    product = product_of(layer, configuration)
     if product in _PRODUCTS:
         layer.project.templates.check("nnet_mult.h", product, "cast")
     else:
         layer.fail(f"products by {product} are not read", f"these are: {', '.join(_PRODUCTS)}")
+    if (product == "weight_exponential") != (of.exponent > 0):
+        layer.fail(f"{product} with weights of type {of.text}", "write the project again")
+    if of.exponent:
+        if (why := beyond_product(weights, of, layer.given_type)) is not None:
+            layer.fail(f"{product}: {why}", "use fixed point for its weights, or for its input a type with fewer bits")
+        return weights
     if product == "weight_binary":  # 0 and 1 stand for -1 and 1
-        if not _is_bit(of):
+        if not is_bit(of):
             layer.fail(f"{product} with weights of type {of.text}", "write the project again")
         return integers(2 * weights - 1)
     if product == "weight_ternary" and (of.bits != 0 or max(abs(int(w)) for w in weights.reshape(-1)) > 1):
         layer.fail(f"{product} with weights other than -1, 0 and 1", "write the project again")
     return weights
+
+
+def product_of(layer: Layer, configuration: Configuration) -> str:
+    """The function that makes products, by its name."""
+    found = layer.project.declared.member_name(configuration, "product", "x_T", "y_T")
+    return found.removeprefix("nnet::product::")
 
 
 def normalize(layer: Layer) -> None:
@@ -110,7 +123,8 @@ def normalize(layer: Layer) -> None:
     channels = size if channels == -1 else channels
     if channels < 1 or size % channels:
         layer.fail(f"{size} entries are not a multiple of {channels} channels", "write the project again")
-    of_scale, of_bias = (declared.member_type(configuration, n) for n in ("scale_t", "bias_t"))
+    of_scale = declared.member_type(configuration, "scale_t", of_weights=True)
+    of_bias = declared.member_type(configuration, "bias_t")
     given = layer.given(size)
     scales = layer.weights(layer.call.arguments[2], of_scale, channels)
     bias = layer.weights(layer.call.arguments[3], of_bias, channels)
@@ -125,4 +139,4 @@ def normalize(layer: Layer) -> None:
     scaled = layer.project.builder.scaled(
         given, factors[of_entry], of_scale.bits, bias.integers[of_entry], of_bias.bits
     )
-    layer.gives(scaled, argument=1, template=1)
+    layer.gives(scaled, argument=1, template=1, word=layer.word)

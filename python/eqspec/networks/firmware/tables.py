@@ -65,7 +65,7 @@ def symmetric(name: str) -> Callable[[Layer], None]:
         spacing = 2.0 * half / size
         entries = _entries(layer, name, (np.arange(size) - size // 2) * spacing, of)
         value = _looked_up(layer, given, spacing, -size // 2, entries, of.bits)
-        layer.gives(value, argument=1, template=1)
+        layer.gives(value, argument=1, template=1, word=layer.word)
 
     return read
 
@@ -82,7 +82,7 @@ def elu(layer: Layer) -> None:
     scaled = builder.scaled(below, integers([factor] * given.size), bits, integers([0] * given.size), 0)
     above = builder.function(given, "relu", given.lattice.positive())
     result = 2 if parameter else 1
-    layer.gives(builder.combined(above, scaled, 1), argument=result, template=result)
+    layer.gives(builder.combined(above, scaled, 1), argument=result, template=result, word=layer.word)
 
 
 def selu(layer: Layer) -> None:
@@ -95,7 +95,7 @@ def selu(layer: Layer) -> None:
     of_factor = layer.given_type if layer.word else _OF_LAMBDA
     factor = int(of_factor.stored(np.array([_LAMBDA]))[0])
     above = builder.scaled(above, integers([factor] * given.size), of_factor.bits, integers([0] * given.size), 0)
-    layer.gives(builder.combined(above, below, 1), argument=1, template=1)
+    layer.gives(builder.combined(above, below, 1), argument=1, template=1, word=layer.word)
 
 
 def _table(layer: Layer, name: str, *parameters: str) -> tuple[Value, int, FixedPoint]:

@@ -17,11 +17,14 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
+from eqspec.networks.firmware.powers_of_two import powers
 from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
 from eqspec.networks.firmware.tokens import OCTAL, UNREAD, Words
 
 _COMMENT = re.compile(r"//(?:\\[^\S\n]*\n|[^\n])*|/\*.*?\*/", re.DOTALL)
-_DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)
+_DEFINITION = re.compile(
+    r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*|\s*\{[^{}]*\}(\s*,\s*\{[^{}]*\})*\s*)\}\s*;", re.DOTALL
+)
 _DECLARATION = re.compile(r"[^={};]*;")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*(ifndef[ \t]+\w+|define[ \t]+\w+|else|endif)[ \t\r]*$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"#[^\n]*")
@@ -55,7 +58,7 @@ def read_header(path: str, text: str, declared: Declarations) -> Weights:
     if _DECLARATION.sub("", before).strip() or behind.strip():
         raise NetworkError(path, "more stands here than one array", fix=UNREAD)
     words = Words(path, definition["head"])
-    of = declared.type(words)
+    of = declared.weight_type(words)
     name = words.name("the name of the array")
     words.expect("[")
     size = declared.number(words)
@@ -73,6 +76,8 @@ def read_text(path: str, text: str, like: Weights) -> Weights:
 
 def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Integers:
     """Numbers with commas between them as integers (size,) of a type. NetworkError where there are more or fewer."""
+    if of.exponent:
+        return powers(path, name, text, of, size)
     count = text.count(",") + 1
     if count != size:
         raise NetworkError(path, f"{count} numbers, {name} has {size}", fix="write the project again")
