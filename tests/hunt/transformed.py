@@ -301,9 +301,12 @@ def main() -> int:
         for seed in range(parsed.seed * 10**9, parsed.seed * 10**9 + parsed.cases):
             try:
                 found = judge(case_of(seed), seed, Desk(Path(name)))
+            except KeyboardInterrupt:
+                break  # what was seen by then is counted
             except Exception as error:  # nothing that a user could have done wrong
                 found = Findings(wrong=[f"raised {type(error).__name__}: {error}"])
             seen.update(found.seen)
+            seen["cases"] += 1
             seen["wrong"] += len(found.wrong)
             told = [*found.wrong, *([f"weaker: {w}" for w in found.weaker] if parsed.weaker else [])]
             print(*(f"seed {seed}: {complaint}" for complaint in told), sep="\n", end="\n" if told else "", flush=True)

@@ -166,7 +166,7 @@ def test_weights_saturate(tmp_path: Path) -> None:
     assert any("'q': 2 of 3 constants lie beyond its levels" in note for note in network.notes)
 
 
-BENDS = {
+BENDS: dict[str, tuple[list[str], Callable[[NDArray[Any], dict[str, NDArray[Any]]], NDArray[Any]]]] = {
     "Relu": (["x"], lambda x, _: np.maximum(x, 0)),
     "Clip": (["x", "low", "high"], lambda x, ends: np.clip(x, ends["low"], ends["high"])),
     "Max": (["low", "x"], lambda x, ends: np.maximum(x, ends["low"])),
