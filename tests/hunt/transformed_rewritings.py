@@ -225,8 +225,8 @@ def _is_image(edited: Edited, name: str) -> bool:
     if not made:
         return False
     kind = made[0].op_type
-    return kind in ("Conv", "MaxPool", "AveragePool", "BatchNormalization") or (
-        kind in ("Identity", "Mul", "DequantizeLinear", "QuantizeLinear", "Relu", "Max")
+    return kind in ("Conv", "MaxPool", "AveragePool") or (
+        kind in ("BatchNormalization", "Identity", "Mul", "DequantizeLinear", "QuantizeLinear", "Relu", "Max")
         and _is_image(edited, made[0].input[0])
     )
 
