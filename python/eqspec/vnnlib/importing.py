@@ -279,6 +279,8 @@ class _Importer:
         candidate, reference = self._names[sentence.candidate], self._names[sentence.reference]
         g, f = spec_terms.name(candidate), spec_terms.name(reference)
         match sentence.claim:
+            case Epsilon(0, _, None):
+                return ast.Equals(g, f)
             case Epsilon(eps, norm, outputs):
                 listed = None if outputs is None else ast.ListOf(tuple(ast.Number(str(i)) for i in outputs))
                 return ast.StaysWithin(g, spec_terms.number(exact(eps)), f, ast.Name(norm), listed)

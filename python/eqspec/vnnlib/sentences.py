@@ -5,6 +5,7 @@ matched up to order and brackets:
 
     stays within    linf: y_g - y_f > eps and y_f - y_g > eps for every compared output, each a case of its own;
                     l1: one case for each pattern of signs; l2: one case, the sum of squares > eps^2
+    equals          the same with an eps of 0, for every output
     keeps top1      a case for every k != j: y_f[k] - y_f[l] >= t for all l != k, and y_g[j] > y_g[k]; t is the margin
     satisfies       what is left: every case that is one linear comparison, negated
 
@@ -62,7 +63,7 @@ def _distance(unsafe: Sequence[Case], outputs: int) -> Sentence | None:
         return None
     eps = -single[0].bound
     wanted = {_gap(i, sign, eps).key for c in single for i in _entries(c) for sign in (1, -1)}
-    if eps <= 0 or wanted != {c.key for c in single}:
+    if eps < 0 or wanted != {c.key for c in single}:
         return None
     return Sentence(Epsilon(eps, "linf", _chosen({i for c in single for i in _entries(c)}, outputs)), 0, 1)
 

@@ -303,11 +303,12 @@ def test_levels_as_real_numbers(tmp_path: Path) -> None:
     agrees(tmp_path, build(nodes, constants, [1, 160]), [np.arange(-80, 80, dtype=np.float32)[None] / 8])
 
 
-def test_a_bend_in_front_is_no_function_of_its_own(tmp_path: Path) -> None:
-    for zero in (0, 1, -128):
-        nodes = [node("Relu", ["x"], "r"), *both(0)]
+@pytest.mark.parametrize("bend", [["Relu", "x"], ["Max", "x", "end"], ["Max", "end", "x"], ["Min", "end", "x"]])
+def test_a_bend_in_front_is_no_function_of_its_own(tmp_path: Path, bend: list[str]) -> None:
+    for zero, end in ((0, 0.0), (1, 0.0), (-128, 0.0), (5, -1.5), (5, 2.6)):
+        nodes = [node(bend[0], bend[1:], "r"), *both(0)]
         nodes[1].input[0] = "r"
-        constants = {"s": np.float32(0.25), "z": np.int8(zero)}
+        constants = {"s": np.float32(0.25), "z": np.int8(zero), "end": np.float32(end)}
         network = agrees(tmp_path, build(nodes, constants, [1, 160]), [np.arange(-80, 80, dtype=np.float32)[None] / 8])
         assert (len(network.steps), network.neurons) == (2, 160)
 

@@ -14,8 +14,11 @@ import pytest
 from numpy.typing import NDArray
 from onnx import helper
 
+import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
+from eqspec.property import NeverSaturates
+from eqspec.tasks.verdict import Verdict
 from unit.networks.models import model, node, save
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
@@ -163,15 +166,23 @@ def test_weights_saturate(tmp_path: Path) -> None:
     assert any("'q': 2 of 3 constants lie beyond its levels" in note for note in network.notes)
 
 
-@pytest.mark.parametrize("front", ["Relu", "Clip"])
+BENDS: dict[str, tuple[list[str], Callable[[NDArray[Any], dict[str, NDArray[Any]]], NDArray[Any]]]] = {
+    "Relu": (["x"], lambda x, _: np.maximum(x, 0)),
+    "Clip": (["x", "low", "high"], lambda x, ends: np.clip(x, ends["low"], ends["high"])),
+    "Max": (["low", "x"], lambda x, ends: np.maximum(x, ends["low"])),
+    "Min": (["x", "high"], lambda x, ends: np.minimum(x, ends["high"])),
+}
+
+
+@pytest.mark.parametrize("front", BENDS)
 @pytest.mark.parametrize("zero", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("signed", [0, 1])
 def test_a_bend_in_front_is_no_function_of_its_own(tmp_path: Path, front: str, zero: float, signed: int) -> None:
     constants = numbers(s=SCALE, z=zero, b=3, low=-0.4, high=0.6)
     quant = node("Quant", ["r", "s", "z", "b"], "y", domain=DOMAINS[0], signed=signed, narrow=0)
-    bend = node("Relu", ["x"], "r") if front == "Relu" else node("Clip", ["x", "low", "high"], "r")
+    asked, function = BENDS[front]
+    bend, bent = node(front, asked, "r"), function(TIES, constants)
     network = read(tmp_path, [bend, quant], constants, 1, len(TIES))
-    bent = np.maximum(TIES, 0) if front == "Relu" else np.clip(TIES, constants["low"], constants["high"])
     expected = int_quant(bent.astype(float), SCALE, zero, 3, signed, 0, "ROUND")
     assert np.array_equal(exactly(network, TIES), expected)
     assert network.neurons == len(TIES)
@@ -180,6 +191,18 @@ def test_a_bend_in_front_is_no_function_of_its_own(tmp_path: Path, front: str, z
     network = read(tmp_path, [*both, node("Add", ["q", "r"], "y")], constants, 1, len(TIES))
     assert network.neurons == 2 * len(TIES)
     assert np.allclose(exactly(network, TIES), expected + bent, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "front", [["Relu", "x"], ["Max", "x", "zero"], ["Max", "zero", "x"], ["Clip", "x", "zero", ""]]
+)
+def test_a_relu_in_any_form_saturates_at_the_lower_end(tmp_path: Path, front: list[str]) -> None:
+    """One claim about one function: of a Relu it was refuted, of a Max with 0 proved."""
+    quant = node("Quant", ["r", "s", "z", "b"], "y", domain=DOMAINS[0], signed=0, narrow=0)
+    constants = numbers(s=1.0, z=0.0, b=3, zero=0.0)
+    network = read(tmp_path, [node(front[0], front[1:], "r"), quant], constants, 1, 1)
+    for low, verdict in ((-1, Verdict.DIFFERENT), (0, Verdict.EQUIVALENT)):
+        assert eqspec.verify(network, network, [low], [3], NeverSaturates(), progress=False).verdict is verdict
 
 
 def quant_of(constants: dict[str, NDArray[Any]], **attributes: Any) -> tuple[list[Any], dict[str, NDArray[Any]]]:

@@ -66,6 +66,9 @@ def l2(square: str) -> list[str]:
 FORMS: dict[str, tuple[list[str], str, int]] = {
     "linf": (close("1.5", range(3)), "prove g stays within 1.5 of f in linf", 1),
     "linf of some": (close("2", [0, 2]), "prove g stays within 2 of f in linf comparing [0, 2]", 1),
+    "equal": (close("0", range(3)), "prove g equals f", 1),
+    "equal in some": (close("0", [0, 2]), "prove g stays within 0 of f in linf comparing [0, 2]", 1),
+    "below in all": (close("0", range(3))[:3], "prove g satisfies g[2] - f[2] <= 0", 3),
     "l1": (l1("2.5"), "prove g stays within 2.5 of f in l1 comparing [0, 2]", 1),
     "l2": (l2("2.25"), "prove g stays within 1.5 of f in l2", 1),
     "top1": (alike(), "prove g keeps top1 of f", 1),

@@ -23,7 +23,7 @@ from eqspec.networks.matrices import Selection
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
 from eqspec.networks.operators import integer_arithmetic
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
-from eqspec.networks.operators.quantising import ends_of_clip
+from eqspec.networks.operators.quantising import bend_of
 from eqspec.networks.quantiser import Quantiser
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
@@ -94,15 +94,11 @@ def _kept(a: Affine, kind: int) -> Levels | None:
 
 def _range(a: Affine, depth: int) -> tuple[float, float, Affine]:
     """Between which numbers Clip, Max and Min by single numbers leave a value, and what they are applied to."""
-    origin = a._origin[0] if a._origin and depth else None
-    if origin is None or origin.kind not in ("Clip", "Max", "Min"):
+    bend = bend_of(a) if depth else None
+    if bend is None:
         return -np.inf, np.inf, a
-    (x, *others) = sorted(origin.operands, key=lambda operand: not isinstance(operand, Affine))
-    clipped = ends_of_clip((x, *others), origin.attributes)
-    if clipped is None or not isinstance(x, Affine) or (origin.kind != "Clip" and len(others) != 1):
-        return -np.inf, np.inf, a
+    x, (lower, upper) = bend
     low, high, inner = _range(x, depth - 1)
-    lower, upper = {"Clip": clipped, "Max": [clipped[0], None], "Min": [None, clipped[0]]}[origin.kind]
     if lower is not None:
         low, high = max(low, lower), max(high, lower)
     if upper is not None:

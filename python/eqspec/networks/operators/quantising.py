@@ -7,7 +7,8 @@ QuantizeLinear and DequantizeLinear of ONNX:
 with R to the nearest, ties to even. The zero point is added behind the rounding, which matters at ties, so it is not
 the `zero` of a `Quantiser` (that of QONNX is). Parameters are the float32 numbers of the file, as real numbers.
 
-A ReLU or Clip in front of a quantiser that alone reads it is no function of its own: rounding never decreases, so
+A ReLU or Clip, and a Max or Min of one number, in front of a quantiser that alone reads it is no function of its own:
+rounding never decreases, so
 R(max(v, a) / scale + zero) = max(R(v / scale + zero), R(a / scale + zero)), and the levels are cut off there. So they
 are behind every Clip with an end whose level in float32 is another one.
 
@@ -95,8 +96,8 @@ class Steps:
             x.parts[0].units.reading.neurons -= x.size
         result = merged if alone or apart else made
         if divided and not call.given.reading.unit:
-            argument = x if result is made else x._origin[0].operands[0]
-            _check_held(argument, result)
+            bend = None if result is made else bend_of(x)
+            _check_held(x if bend is None else bend[0], result)
             check_isolated(result.argument, result)
         return result
 
@@ -200,20 +201,15 @@ def _check_held(x: Affine, made: Quantised) -> None:
 def _without_bend(
     made: Quantised, x: Affine, plain: Callable[[Affine], Affine] | None, *, divided: bool
 ) -> tuple[Quantised, bool]:
-    """The same levels, of what stands in front of a ReLU or Clip.
+    """The same levels, of what stands in front of a ReLU, a Clip, or a Max or Min of one number.
 
     The ends of a Clip are stored numbers, so where they are `divided` by the scale their levels are those of float32
     quotients; and whether one of them has another level than the rational one.
     """
-    if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
+    bend = bend_of(x)
+    if bend is None or bend[0].shape != x.shape:
         return made, False
-    (origin,) = x._origin
-    ends = (
-        list[float | None]([0.0, None]) if origin.kind == "Relu" else ends_of_clip(origin.operands, origin.attributes)
-    )
-    inner = origin.operands[0]
-    if ends is None or not isinstance(inner, Affine) or inner.shape != x.shape:
-        return made, False
+    inner, ends = bend
     apart = False
     for end, cut in zip(ends, (Quantised.at_least, Quantised.at_most), strict=True):
         if end is not None:
@@ -231,6 +227,22 @@ def _without_bend(
 def relative(rounds: float, summed: int = 0) -> float:
     """By which share of itself a number is off that a runtime makes a level of, with `summed` terms added up."""
     return (ROUNDINGS + summed) * rounds * SLACK
+
+
+def bend_of(x: Affine) -> tuple[Affine, list[float | None]] | None:
+    """Of a ReLU, a Clip, or a Max or Min of one number, what it is applied to and between which ends it leaves that."""
+    if not x._origin or x._origin[0].kind not in ("Relu", "Clip", "Max", "Min"):
+        return None
+    (origin,) = x._origin
+    inner, *others = operands = origin.operands
+    if origin.kind in ("Max", "Min"):
+        inner, *others = operands = tuple(sorted(operands, key=lambda operand: not isinstance(operand, Affine)))
+        if len(others) != 1:
+            return None
+    ends = [0.0, None] if origin.kind == "Relu" else ends_of_clip(operands, origin.attributes)
+    if ends is None or not isinstance(inner, Affine):
+        return None
+    return inner, [None, ends[0]] if origin.kind == "Min" else ends
 
 
 def ends_of_clip(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
