@@ -203,14 +203,14 @@ fn forms_of_second_order_hold_with_the_products_as_they_are() {
         let mut plain = Propagation::new(AbstractDomain::Reduced, pair.depth());
         let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth()).of_second_order();
         let Ok(straight) = plain.enclose(&pair, &lower, &upper) else { return Ok(()) };
-        let straight = straight.largest_difference([0, 1].into_iter());
+        let straight = straight.largest_difference([0, 1]);
         let (centre, radius) = {
             prop_assert!(propagation.enclose(&pair, &lower, &upper).is_ok());
             (propagation.centre().to_vec(), propagation.radius().to_vec())
         };
         let output = propagation.enclose(&pair, &lower, &upper).unwrap();
         boxes.set(boxes.get() + 1);
-        narrower.set(narrower.get() + usize::from(output.largest_difference([0, 1].into_iter()) < 0.8 * straight));
+        narrower.set(narrower.get() + usize::from(output.largest_difference([0, 1]) < 0.8 * straight));
         let mut row = GeneratorRow::default();
         let functionals = [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.5, -0.25, 1.0), (1.0, -1.0, -1.0), (-1.0, 0.75, 0.5)];
         for e in &places {

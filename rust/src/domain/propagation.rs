@@ -51,7 +51,6 @@ pub struct Propagation {
     flops: u64,
     memory: usize,
     products: Option<InputProducts>,
-    of_second_order: bool,
     whole: bool,
     finished: usize,
 }
@@ -72,7 +71,6 @@ impl Propagation {
             flops: 0,
             memory: usize::MAX,
             products: None,
-            of_second_order: false,
             whole: false,
             finished: 0,
         }
@@ -119,7 +117,7 @@ impl Propagation {
     /// the domain with the reduced product. Splits of inputs cannot be rated by them.
     #[must_use]
     pub fn of_second_order(self) -> Self {
-        Self { of_second_order: self.domain == AbstractDomain::Reduced, ..self }
+        Self { products: (self.domain == AbstractDomain::Reduced).then(InputProducts::default), ..self }
     }
 
     /// Whether each network is also bounded by itself on a box without assumptions; if it is, that can be switched off
@@ -193,7 +191,9 @@ impl Propagation {
         (self.whole, self.finished) = (false, 0);
         self.input.set(lower, upper);
         let (depth, difference) = (pair.depth(), self.domain != AbstractDomain::Independent);
-        self.products = self.of_second_order.then(|| InputProducts::of((lower, upper)));
+        if let Some(products) = &mut self.products {
+            *products = InputProducts::of((lower, upper));
+        }
         self.generators.reset(pair.inputs() + self.products.as_ref().map_or(0, InputProducts::count));
         let keep = bytes(pair) <= KEPT && self.products.is_none();
         let keep_behind = keep && pair.rounds();

@@ -10,6 +10,7 @@ use super::rows::ZonotopeRows;
 use super::workspace::{Stage, StageResult, Workspace};
 use crate::domain::clock::Clock;
 use crate::domain::{AbstractDomain, InputProducts, IntermediateBounds, Propagation};
+use crate::network::Curves;
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
@@ -69,6 +70,6 @@ fn worth_making(workspace: &Workspace<'_>, node: &Node) -> bool {
     let products = InputProducts::of((&node.lower, &node.upper)).count();
     let rows = pair.first.iter().map(|step| step.rows).sum::<usize>();
     let curves = pair.first.iter().filter_map(|step| step.function.curves());
-    let smooth = curves.flat_map(|c| c.kinds()).any(|curve| !curve.is_piecewise_linear() && !curve.is_stepped());
+    let smooth = curves.flat_map(Curves::kinds).any(|curve| !curve.is_piecewise_linear() && !curve.is_stepped());
     smooth && products > 0 && products.saturating_mul(rows) <= POLICY.products
 }
