@@ -144,14 +144,20 @@ def relu_as_max(model: Model, rng: Random) -> Model | None:
     return edited.model
 
 
+def _a_gemm(edited: Edited, rng: Random) -> tuple[onnx.NodeProto, Array] | None:
+    """A Gemm whose weights are stored, and these."""
+    node = one_of(rng, [n for n in edited.nodes("Gemm") if edited.stored(n.input[1]) is not None])
+    weight = None if node is None else edited.stored(node.input[1])
+    return None if node is None or weight is None else (node, weight)
+
+
 def gemm_as_matmul(model: Model, rng: Random) -> Model | None:
     """A Gemm as MatMul and Add."""
     edited = Edited(model)
-    node = one_of(rng, [n for n in edited.nodes("Gemm") if edited.stored(n.input[1]) is not None])
-    if node is None:
+    found = _a_gemm(edited, rng)
+    if found is None:
         return None
-    weight = edited.stored(node.input[1])
-    assert weight is not None
+    node, weight = found
     turned = edited.store(weight.T if attributes(node).get("transB") else weight)
     middle = edited.name("m")
     product = helper.make_node("MatMul", [node.input[0], turned], [middle], name=f"{node.name}_m")
@@ -165,11 +171,10 @@ def gemm_as_matmul(model: Model, rng: Random) -> Model | None:
 def weight_in_two(model: Model, rng: Random) -> Model | None:
     """A Gemm as the sum of two products, with the high and the low digits of its weights."""
     edited = Edited(model)
-    node = one_of(rng, [n for n in edited.nodes("Gemm") if edited.stored(n.input[1]) is not None])
-    if node is None:
+    found = _a_gemm(edited, rng)
+    if found is None:
         return None
-    weight = edited.stored(node.input[1])
-    assert weight is not None
+    node, weight = found
     high = (np.rint(weight * 16) / 16).astype(np.float32)
     low = weight - high
     assert np.array_equal(high.astype(np.float64) + low, weight)
