@@ -61,16 +61,10 @@ impl InputProducts {
         Self { free, inputs: lower.len() }
     }
 
-    /// The number of products of so many free inputs.
-    #[must_use]
-    pub fn of_inputs(free: usize) -> usize {
-        free * (free + 1) / 2
-    }
-
     /// The number of columns.
     #[must_use]
     pub fn count(&self) -> usize {
-        Self::of_inputs(self.free.len())
+        self.free.len() * (self.free.len() + 1) / 2
     }
 
     /// Sizes of a form, and of what else belongs to it, row by row.
@@ -205,12 +199,11 @@ impl InputProducts {
         }
         let rows = std::mem::take(&mut of.after.rows);
         let q = self.gathered(&of.d_common, &rows, |_, entry| entry);
-        let halves = self.gathered(&of.d_common, &rows, |_, entry| 0.5 * entry);
         let mut p = self.gathered(&of.z2, &rows, |_, entry| entry);
         let k = rows.len();
-        for (column, halves) in p.chunks_exact_mut(k.max(1)).zip(halves.chunks_exact(k.max(1))) {
-            for ((p, half), &i) in column.iter_mut().zip(halves).zip(&rows) {
-                *p = made.product[i] * (*p + half);
+        for (column, of_d) in p.chunks_exact_mut(k.max(1)).zip(q.chunks_exact(k.max(1))) {
+            for ((p, q), &i) in column.iter_mut().zip(of_d).zip(&rows) {
+                *p = made.product[i] * (*p + 0.5 * q);
             }
         }
         self.add_products(&mut of.after.common, &p, &q);
