@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eqspec.networks import Network, align, negate_outputs, share
+from eqspec.networks.composition import composed
 from eqspec.networks.curves import Curves, leaky
-from eqspec.networks.program import Function, Term
+from eqspec.networks.program import Function, Step, Term
 from eqspec.run import core
 
 
-def pair_of(first: Network, second: Network, *, negated: bool = False) -> core.Pair:
-    """The pair of two networks for the core, with all outputs negated where that is asked for."""
+def pair_of(first: Network, second: Network, *, negated: bool = False, composing: bool = False) -> core.Pair:
+    """The pair of two networks for the core, with all outputs negated where that is asked for.
+
+    With `composing`, without the steps that their readers can do without (`networks.composition`).
+    """
     first, second = align(first, second)
     if negated:
         first, second = negate_outputs(first), negate_outputs(second)
     second, shared = share(first, second)
-    pair = zip(first.steps, second.steps, strict=True)
-    alike = [of_one_kind(a.function, b.function) for a, b in pair]
-    reference, candidate = (steps(n, [f[k] for f in alike]) for k, n in enumerate((first, second)))
+    both: tuple[Sequence[Step], Sequence[Step]] = first.steps, second.steps
+    if composing:
+        *both, shared = composed(*both, shared)
+    alike = [of_one_kind(a.function, b.function) for a, b in zip(*both, strict=True)]
+    reference, candidate = (steps(s, first.input_size, [f[k] for f in alike]) for k, s in enumerate(both))
     return core.Pair(first.input_size, reference, candidate, shared=shared)
 
 
-def steps(network: Network, functions: Sequence[Function]) -> list[core.Step]:
+def steps(program: Sequence[Step], inputs: int, functions: Sequence[Function]) -> list[core.Step]:
     """The steps for the core, with these functions."""
-    sizes = [network.input_size, *(step.rows for step in network.steps)]
+    sizes = [inputs, *(step.rows for step in program)]
     return [
         ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, _function(function))
-        for step, function in zip(network.steps, functions, strict=True)
+        for step, function in zip(program, functions, strict=True)
     ]
 
 

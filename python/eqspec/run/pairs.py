@@ -72,7 +72,7 @@ class Pairs:
                 self._made.clear()
             with_own = zip((first, second), balances, strict=True)
             first, second = (balanced(n, one, by_factors=matched) for n, one in with_own)
-            self._made[key] = pair_of(first, second, negated=negated)
+            self._made[key] = pair_of(first, second, negated=negated, composing=matched)
         return self._made[key]
 
     def _in_time(self, key: tuple[str, Network, Network], seconds: float, make: Callable[[], T], nothing: T) -> T:

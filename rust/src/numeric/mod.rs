@@ -26,6 +26,7 @@ mod window_columns;
 mod window_index;
 mod window_lanes;
 mod window_product;
+mod window_rows;
 #[cfg(test)]
 mod window_tests;
 pub mod windows;

@@ -1,4 +1,5 @@
-//! Structured products ([`super::windows`], [`super::window_lanes`], [`super::window_columns`]) against what they are by definition, in whole numbers.
+//! Structured products ([`super::windows`] and the ways of computing them) against what they are by definition, in whole
+//! numbers.
 
 use super::kernels::Accumulate;
 use super::real::Real;
@@ -75,7 +76,7 @@ fn with<T: Real, W: Way<T> + Default, S: pulp::Simd, const BACKWARDS: bool>(
 #[test]
 fn products_of_windows_are_what_they_are_by_definition() {
     for n in [1, 3, 5, 8, 13, 19, 32] {
-        for (groups, outputs, positions) in [(1, 1, 1), (1, 13, 7), (3, 1, 4), (2, 6, 3), (1, 16, 5)] {
+        for (groups, outputs, positions) in [(1, 1, 1), (1, 13, 7), (3, 1, 4), (11, 1, 1), (2, 6, 3), (1, 16, 5)] {
             for taps in [1, 3, 11] {
                 // Numbers that are read often, and more of them than are read.
                 for m in [9, 3 * groups * positions * taps + 20] {

@@ -7,9 +7,10 @@
 //! by tap, so that the positions of one tap are contiguous. Forms are column-major with one row for every number that
 //! is read.
 //!
-//! Columns that fill the lanes of a register are computed side by side ([`super::window_lanes`]). Of the others the
-//! product gathers a panel of what is read and multiplies it by a small matrix, in blocks that fit the second cache. The
-//! same sums as with a dense matrix, in some order: K products and K - 1 sums for each entry.
+//! Columns that fill the lanes of a register are computed side by side ([`super::window_lanes`]), rows with weights of their
+//! own number by number ([`super::window_rows`]). Of the others the product gathers a panel of what is read and multiplies it
+//! by a small matrix, in blocks that fit the second cache. The same sums as with a dense matrix, in some order: K products and
+//! K - 1 sums for each entry.
 
 use super::kernels::{Accumulate, product, transposed_product};
 use super::real::Real;
@@ -17,6 +18,7 @@ use super::vectorised::vectorised;
 use super::window_columns::Columns;
 use super::window_lanes::Lanes;
 use super::window_product::Product;
+use super::window_rows::{product_by_rows, transposed_by_rows};
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
@@ -54,6 +56,10 @@ impl Windows<'_> {
             if accumulate == Accumulate::Replace {
                 out[..rows * n].fill(T::ZERO);
             }
+            return;
+        }
+        if self.has_single_rows() {
+            product_by_rows(*self, &mut out[..rows * n], weight, &form[..m * n], m, accumulate);
             return;
         }
         let done = self.in_registers::<T, false>(out, weight, form, (m, n), accumulate, panels);
@@ -151,6 +157,10 @@ impl Windows<'_> {
             if replaces {
                 out[..m * n].fill(T::ZERO);
             }
+            return;
+        }
+        if self.has_single_rows() && m > 0 {
+            transposed_by_rows(*self, &mut out[..m * n], weight, &coefficients[..rows * n], m, accumulate);
             return;
         }
         let done = self.in_registers::<T, true>(out, weight, coefficients, (m, n), accumulate, panels);

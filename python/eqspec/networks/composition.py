@@ -1,0 +1,149 @@
+"""Steps that are sums of others, put into the steps that read them.
+
+A step without a function is there because a file or a rewriting named a value: the products of a matrix product before
+they are summed up, the factors of a product, what a concatenation puts side by side. What reads it may read what it reads
+instead,
+
+    A2 (sum of A1_j X_j) = sum of (A2 A1_j) X_j,
+
+so that no form of its rows is made. That is done where it takes no more products than before, and where nothing is rounded:
+A1_j has powers of two for weights, exactly, and there is no bias. Both networks of a pair are changed at once, where they
+read alike, and remain in step.
+
+Sound because both programs compute what they computed. A row that both share (`sharing`) stays shared where all rows that
+it reads of the step that is left out are shared, since both are then one function of what stands in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks.program import NONE, Array, Index, Step, Term, Tile, renumbered
+from eqspec.networks.sharing import Rows
+
+Both = tuple[Step, Step]
+
+
+def composed(first: Sequence[Step], second: Sequence[Step], shared: Rows) -> tuple[list[Step], list[Step], Rows]:
+    """Two aligned programs and the rows that they share, without the steps that their readers can do without."""
+    pairs: list[Both] = list(zip(first, second, strict=True))
+    rows, left_out = [np.asarray(found, bool) for found in shared], set[int]()
+    for at in range(len(pairs) - 1):
+        readers = [n for n in range(at + 1, len(pairs)) if any(at in step.sources for step in pairs[n])]
+        made = _without(pairs, at, readers)
+        if made is None:
+            continue
+        for number, step in made.items():
+            rows[number] = rows[number] & _reads_shared(pairs[number][0], at, rows[at])
+            pairs[number] = step
+        left_out.add(at)
+    kept = [n for n in range(len(pairs)) if n not in left_out]
+    place = {-1: -1} | {old: new for new, old in enumerate(kept)}
+    one, other = ([renumbered(pairs[n][side], place) for n in kept] for side in (0, 1))
+    return one, other, [rows[n].tolist() for n in kept]
+
+
+def _without(pairs: Sequence[Both], at: int, readers: Sequence[int]) -> dict[int, Both] | None:
+    """The readers of a step as they are without it; None where it stays."""
+    step, other = pairs[at]
+    if not readers or not (_sums(step) and _sums(other) and _alike(step.terms, other.terms)):
+        return None
+    before, after = step.products + other.products, 0
+    made = dict[int, Both]()
+    for number in readers:
+        a, b = pairs[number]
+        if not _alike(_terms_on(a, at), _terms_on(b, at)):
+            return None
+        found = _read_through(a, at, step), _read_through(b, at, other)
+        if found[0] is None or found[1] is None:
+            return None
+        before += a.products + b.products
+        after += found[0].products + found[1].products
+        made[number] = found[0], found[1]
+    return made if after <= before else None
+
+
+def _sums(step: Step) -> bool:
+    """Whether a step is a sum of what others give, times powers of two, and nothing else."""
+    if step.function != "identity" or step.bias.any() or not step.exact or not step.terms:
+        return False
+    return all(_powers_of_two(term.tile.weight) for term in step.terms)
+
+
+def _powers_of_two(weight: Array) -> bool:
+    """Whether all numbers are powers of two with a sign, so small and so large that products with them are exact."""
+    mantissas, exponents = np.frexp(weight)
+    return bool(((np.abs(mantissas) == 0.5) & (np.abs(exponents) < 64)).all())
+
+
+def _terms_on(step: Step, source: int) -> tuple[Term, ...]:
+    return tuple(term for term in step.terms if term.source == source)
+
+
+def _alike(a: Sequence[Term], b: Sequence[Term]) -> bool:
+    """Whether terms read the same rows of the same sources in the same order."""
+    return len(a) == len(b) and all(
+        x.source == y.source and np.array_equal(x.tile.index, y.tile.index) and _shape(x.tile) == _shape(y.tile)
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _shape(tile: Tile) -> tuple[int, ...]:
+    return tile.weight.shape
+
+
+def _read_through(reader: Step, at: int, step: Step) -> Step | None:
+    """The reader of a step, which reads what that one reads; None where no tile does."""
+    terms = list[Term]()
+    for term in reader.terms:
+        if term.source != at:
+            terms.append(term)
+            continue
+        for inner in step.terms:
+            tile = _product(term.tile, inner.tile)
+            if tile is None:
+                return None
+            terms.append(Term(inner.source, tile))
+    return Step(tuple(terms), reader.bias, reader.bias_error, reader.function)
+
+
+def _product(outer: Tile, inner: Tile) -> Tile | None:
+    """The tile of outer times inner; None where its weights would differ from position to position, or be rounded."""
+    if (np.abs(outer.weight[outer.weight != 0]) < 2.0**-900).any():
+        return None
+    nothing = outer.index == NONE  # (G, P, K)
+    group, rest = np.divmod(np.where(nothing, 0, outer.index), inner.outputs * inner.positions)
+    output, position = np.divmod(rest, inner.positions)
+    index = inner.index[group, position]  # (G, P, K, k)
+    index[nothing] = NONE
+    factors = inner.weight[group, output]  # (G, P, K, k)
+    read = index != NONE
+    least = np.where(read, factors, np.inf).min(axis=1)
+    most = np.where(read, factors, -np.inf).max(axis=1)
+    if (least < most).any():
+        return None
+    of_taps = np.where(np.isinf(least), 0.0, least)  # (G, K, k)
+    weight = outer.weight[..., None] * of_taps[:, None]  # (G, O, K, k)
+    error = None if outer.weight_error is None else outer.weight_error[..., None] * np.abs(of_taps)[:, None]
+    used = read.any(axis=(0, 1)).reshape(-1)
+    if not used.any():
+        used[0] = True  # a tile has a tap
+    return Tile(_taps(index, used), *(None if a is None else _taps(a, used) for a in (weight, error)))  # type: ignore[arg-type]
+
+
+def _taps(a: NDArray[np.generic], used: NDArray[np.bool_]) -> Index | Array:
+    """Both axes of taps as one, with those that are used."""
+    return np.ascontiguousarray(a.reshape(*a.shape[:2], -1)[:, :, used])  # type: ignore[return-value]
+
+
+def _reads_shared(reader: Step, at: int, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of which rows of a reader all that it reads of a step is shared."""
+    found = np.ones(reader.rows, bool)
+    for term in _terms_on(reader, at):
+        tile = term.tile
+        good = np.where(tile.index == NONE, True, shared[tile.index]).all(axis=2)  # (G, P)
+        found &= np.broadcast_to(good[:, None], (tile.groups, tile.outputs, tile.positions)).reshape(-1)
+    return found
