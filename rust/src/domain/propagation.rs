@@ -3,7 +3,8 @@
 //!
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all steps are kept, because the
 //! split score walks back through them; but of forms behind functions, where nothing rounds ([`super::value_form`]), only the memory,
-//! for later steps: of the first box of a graph half of the time went into memory that was never written to.
+//! for later steps: of the first box of a graph half of the time went into memory that was never written to. Where memory is short
+//! forms in front of functions are given up, too, as soon as the next step would not fit beside them.
 
 use super::abstract_domain::AbstractDomain;
 use super::back_substitution::BackSubstitution;
@@ -202,12 +203,16 @@ impl Propagation {
         let States { layers, spare } = &mut self.states;
         for l in 0..depth {
             let (before, after) = layers.split_at_mut(l);
-            let (layer, from) = (&mut after[0], (&*before, &self.input));
-            let needed = LayerState::bytes_needed(from, &self.generators, (pair, l));
-            let held = before.iter().map(LayerState::bytes).chain(spare.iter().flatten().map(Columns::bytes));
-            if held.sum::<usize>().saturating_add(needed) > self.memory {
-                return Err(Failure::TooLarge);
+            let needed = LayerState::bytes_needed((before, &self.input), &self.generators, (pair, l));
+            if held(before, spare).saturating_add(needed) > self.memory {
+                // No later step reads what is in front of functions.
+                before.iter_mut().for_each(LayerState::drop_forms);
+                spare.clear();
+                if held(before, spare).saturating_add(needed) > self.memory {
+                    return Err(Failure::TooLarge);
+                }
             }
+            let (layer, from) = (&mut after[0], (&*before, &self.input));
             self.buffers.parts.over = needed > LARGE && self.buffers.parts.clock.over();
             if self.buffers.parts.over {
                 return Err(Failure::Stopped);
@@ -256,6 +261,12 @@ impl Propagation {
         self.whole = true;
         Ok(())
     }
+}
+
+/// The bytes of the forms of these steps, and of what is kept for later ones.
+fn held(before: &[LayerState], spare: &[SpareForms]) -> usize {
+    let forms = before.iter().map(LayerState::bytes);
+    forms.chain(spare.iter().flatten().map(Columns::bytes)).sum()
 }
 
 /// Intersects the bounds of a step, which are finite, with what intervals of the steps that it reads say.
