@@ -1,30 +1,32 @@
 """Steps that are sums of others, put into the steps that read them.
 
 A step without a function is there because a file or a rewriting named a value: the products of a matrix product before
-they are summed up, the factors of a product, what a concatenation puts side by side. What reads it may read what it reads
-instead,
+they are summed up, the factors of a product, what a concatenation puts side by side. What reads it may read what that
+one reads instead,
 
     A2 (sum of A1_j X_j) = sum of (A2 A1_j) X_j,
 
-so that no form of its rows is made. That is done where it takes no more products than before, and where nothing is rounded:
-A1_j has powers of two for weights, exactly, and there is no bias. Both networks of a pair are changed at once, where they
-read alike, and remain in step.
+so that no form of its rows is made. That is done where it takes no more products than before and where nothing is
+rounded: A1_j has powers of two for weights, exactly, and there is no bias. Both networks of a pair are changed at once,
+where they read alike, and remain in step.
 
-Sound because both programs compute what they computed. A row that both share (`sharing`) stays shared where all rows that
-it reads of the step that is left out are shared, since both are then one function of what stands in front of it.
+Sound because both programs compute what they computed. A row that both share (`sharing`) stays shared where all rows
+that it reads of the step that is left out are shared, since both are then one function of what stands in front of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.program import NONE, Array, Index, Step, Term, Tile, renumbered
+from eqspec.networks.program import INPUTS, NONE, Array, Step, Term, Tile, renumbered
 from eqspec.networks.sharing import Rows
 
-Both = tuple[Step, Step]
+Both: TypeAlias = tuple[Step, Step]
+_Number = TypeVar("_Number", np.float64, np.int32)
 
 
 def composed(first: Sequence[Step], second: Sequence[Step], shared: Rows) -> tuple[list[Step], list[Step], Rows]:
@@ -41,7 +43,7 @@ def composed(first: Sequence[Step], second: Sequence[Step], shared: Rows) -> tup
             pairs[number] = step
         left_out.add(at)
     kept = [n for n in range(len(pairs)) if n not in left_out]
-    place = {-1: -1} | {old: new for new, old in enumerate(kept)}
+    place = {INPUTS: INPUTS} | {old: new for new, old in enumerate(kept)}
     one, other = ([renumbered(pairs[n][side], place) for n in kept] for side in (0, 1))
     return one, other, [rows[n].tolist() for n in kept]
 
@@ -131,12 +133,12 @@ def _product(outer: Tile, inner: Tile) -> Tile | None:
     used = read.any(axis=(0, 1)).reshape(-1)
     if not used.any():
         used[0] = True  # a tile has a tap
-    return Tile(_taps(index, used), *(None if a is None else _taps(a, used) for a in (weight, error)))  # type: ignore[arg-type]
+    return Tile(_taps(index, used), _taps(weight, used), None if error is None else _taps(error, used))
 
 
-def _taps(a: NDArray[np.generic], used: NDArray[np.bool_]) -> Index | Array:
+def _taps(a: NDArray[_Number], used: NDArray[np.bool_]) -> NDArray[_Number]:
     """Both axes of taps as one, with those that are used."""
-    return np.ascontiguousarray(a.reshape(*a.shape[:2], -1)[:, :, used])  # type: ignore[return-value]
+    return np.ascontiguousarray(a.reshape(*a.shape[:2], -1)[:, :, used])
 
 
 def _reads_shared(reader: Step, at: int, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -144,6 +146,6 @@ def _reads_shared(reader: Step, at: int, shared: NDArray[np.bool_]) -> NDArray[n
     found = np.ones(reader.rows, bool)
     for term in _terms_on(reader, at):
         tile = term.tile
-        good = np.where(tile.index == NONE, True, shared[tile.index]).all(axis=2)  # (G, P)
-        found &= np.broadcast_to(good[:, None], (tile.groups, tile.outputs, tile.positions)).reshape(-1)
+        good = ((tile.index == NONE) | shared[tile.index]).all(axis=2)  # (G, P)
+        found &= np.repeat(good[:, None], tile.outputs, axis=1).reshape(-1)
     return found

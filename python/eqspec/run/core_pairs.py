@@ -20,11 +20,11 @@ def pair_of(first: Network, second: Network, *, negated: bool = False, composing
     if negated:
         first, second = negate_outputs(first), negate_outputs(second)
     second, shared = share(first, second)
-    both: tuple[Sequence[Step], Sequence[Step]] = first.steps, second.steps
+    one, other = list(first.steps), list(second.steps)
     if composing:
-        *both, shared = composed(*both, shared)
-    alike = [of_one_kind(a.function, b.function) for a, b in zip(*both, strict=True)]
-    reference, candidate = (steps(s, first.input_size, [f[k] for f in alike]) for k, s in enumerate(both))
+        one, other, shared = composed(one, other, shared)
+    alike = [of_one_kind(a.function, b.function) for a, b in zip(one, other, strict=True)]
+    reference, candidate = (steps(s, first.input_size, [f[k] for f in alike]) for k, s in enumerate((one, other)))
     return core.Pair(first.input_size, reference, candidate, shared=shared)
 
 
