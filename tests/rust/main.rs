@@ -13,6 +13,7 @@ mod backward;
 mod backward_programs;
 mod bent;
 mod bounds;
+mod carried_errors;
 mod certified;
 mod claims;
 mod containment;

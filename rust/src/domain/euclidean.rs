@@ -293,6 +293,7 @@ fn members_of(layer: &LayerState, functions: (&Function, &Function)) -> Vec<Memb
     let mut members = Vec::new();
     for (number, row) in layer.own_generators() {
         let alone = [&r.of_x, &r.fresh1, &r.fresh2].iter().all(|v| v[row] == 0.0);
+        let alone = alone && r.with_errors.binary_search(&row).is_err();
         let loose = r.loose.get(row).is_some_and(|v| *v != 0.0);
         let hull = (layer.x.lower[row].min(layer.y.lower[row]), layer.x.upper[row].max(layer.y.upper[row]));
         let lam = r.of_d[row];

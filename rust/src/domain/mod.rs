@@ -35,6 +35,7 @@
 pub mod abstract_domain;
 pub mod affine;
 mod back_substitution;
+mod carried_errors;
 pub mod clock;
 pub mod columns;
 mod corner_slopes;

@@ -7,6 +7,7 @@
 
 use super::abstract_domain::AbstractDomain;
 use super::affine::Extent;
+use super::carried_errors::Taken;
 use super::columns::Columns;
 use super::input_products::InputProducts;
 use super::layer_state::{Generators, LayerState, Postactivation, Source};
@@ -19,11 +20,12 @@ use crate::numeric::round::{add_up, up};
 use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
-    /// Chooses the transformers of this step's function and applies them.
+    /// Chooses the transformers of this step's function and applies them. Without `audited` differences may lie beside planes, and
+    /// with `takes_up` errors may become parts of generators ([`super::carried_errors`]).
     pub(super) fn apply_function(
         &mut self,
         (function, other): (&Function, &Function),
-        (domain, planes): (AbstractDomain, bool),
+        (domain, planes, takes_up): (AbstractDomain, bool, bool),
         (generators, products): (&mut Generators, Option<&InputProducts>),
     ) {
         if domain == AbstractDomain::Reduced {
@@ -45,6 +47,13 @@ impl LayerState {
                 self.transformer2.pass(self.x.lower.len());
             }
         }
+        let (mut taken1, mut taken2) = (Taken::new(), Taken::new());
+        let takes_up = takes_up && self.curved && products.is_none();
+        if takes_up {
+            taken1 = self.transformer1.take_up_errors(&self.extent1, &self.x);
+            taken2 = self.transformer2.take_up_errors(&self.extent2, &self.y);
+        }
+        self.transformer_d.with_errors.clear();
         if domain != AbstractDomain::Independent {
             let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
             match curves {
@@ -53,6 +62,10 @@ impl LayerState {
                     self.transformer_d.set_curves(curves, transformers, bounds, (share, share && planes));
                 }
                 None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
+            }
+            if takes_up {
+                let extents = [&self.extent_d, &self.extent1, &self.extent2];
+                self.transformer_d.take_up_errors(extents, [&self.d, &self.x, &self.y]);
             }
         }
         let products = products.filter(|_| self.curved);
@@ -71,8 +84,12 @@ impl LayerState {
         }
         (after.from1, after.from2) = (generators.columns1(), generators.columns2());
         let Postactivation { rows, first, second, fresh1, fresh2, extent1, extent2, factors, .. } = after;
+        self.extent1.without(&taken1);
+        self.extent2.without(&taken2);
         apply((first, fresh1, extent1), &self.z1, &self.transformer1, &self.extent1, rows, factors);
         apply((second, fresh2, extent2), &self.z2, &self.transformer2, &self.extent2, rows, factors);
+        self.extent1.restore(&taken1);
+        self.extent2.restore(&taken2);
         if let Some(products) = products {
             products.add_squares((first, extent1), (&self.z1, &self.extent1), &self.transformer1, rows);
             products.add_squares((second, extent2), (&self.z2, &self.extent2), &self.transformer2, rows);
@@ -157,6 +174,24 @@ impl LayerState {
             transformer::underflow(columns),
         );
         loosen(&mut self.after.extent_d, &self.transformer_d.loose);
+        self.propagate_rows_with_errors();
+    }
+
+    /// The extents of rows of the difference whose errors are taken up: as they would be of forms without errors.
+    fn propagate_rows_with_errors(&mut self) {
+        let r = &self.transformer_d;
+        let columns = self.after.common.len() + self.after.rest.len();
+        for &i in &r.with_errors {
+            let size = |extent: &Extent, form: &Columns| up(extent.magnitude[i] + form.column(0)[i].abs());
+            let terms = [
+                (r.of_d[i], size(&self.extent_d, &self.d_common), 0.0),
+                (r.of_x[i], size(&self.extent1, &self.z1), 0.0),
+                (r.of_y[i], size(&self.extent2, &self.z2), 0.0),
+            ];
+            let fresh = r.fresh1[i].abs() + r.fresh2[i].abs() + r.fresh_own[i];
+            let out = &mut self.after.extent_d;
+            (out.err[i], out.magnitude[i]) = propagate_error(terms, r.shift[i], fresh, transformer::underflow(columns));
+        }
     }
 }
 

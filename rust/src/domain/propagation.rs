@@ -198,6 +198,7 @@ impl Propagation {
         self.generators.reset(pair.inputs() + self.products.as_ref().map_or(0, InputProducts::count));
         let keep = bytes(pair) <= KEPT && self.products.is_none();
         let keep_behind = keep && pair.rounds();
+        let takes_up = self.domain == AbstractDomain::Reduced && !self.audited && !pair.rounds();
         let mut back_substitution =
             self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_sequence());
         let States { layers, spare } = &mut self.states;
@@ -242,7 +243,7 @@ impl Propagation {
                 let functions = (pair.function(l), &pair.second[l].function);
                 layer.after.reuse(spare);
                 let generators = (&mut self.generators, self.products.as_ref());
-                layer.apply_function(functions, (self.domain, !self.audited), generators);
+                layer.apply_function(functions, (self.domain, !self.audited, takes_up), generators);
             }
             if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l + 2 < depth) {
                 back_substitution.take_step(pair, l, &layers[..=l], (lower, upper));

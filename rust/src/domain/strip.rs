@@ -114,7 +114,7 @@ impl DifferenceTransformer {
         (x, y, d): (&Bounds, &Bounds, &Bounds),
         (share_fresh, planes): (bool, bool),
     ) {
-        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose, product } = self;
+        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose, product, .. } = self;
         product.clear();
         let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose];
         let [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose] = columns.map(|v| {

@@ -70,6 +70,8 @@ pub struct DifferenceTransformer {
     pub loose: Vec<f64>,
     /// What products of the parts of y and d that are linear in the inputs are multiplied by; empty as above.
     pub product: Vec<f64>,
+    /// The rows, in order, whose own generator takes up errors of the forms ([`super::carried_errors`]).
+    pub with_errors: Vec<usize>,
 }
 
 /// One row of [`DifferenceTransformer`].
