@@ -19,10 +19,11 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import each_sum, together
 from eqspec.networks.factors import factored
-from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled, same_taps
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, bent, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
+from eqspec.networks.relative_sizes import nearest_factors
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
@@ -34,6 +35,8 @@ MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
 _COLUMNS = 2048
 """Values of each channel by which it is told which steps go together."""
+_OTHER_SIZE = 0.05
+"""How much larger or smaller a channel is, at least, that is taken for rescaled."""
 _ENTRIES, _FEWEST = 1 << 24, 12
 """Numbers that the values of one program may be: larger ones are compared at fewer points, or by their shapes alone."""
 
@@ -81,7 +84,12 @@ def pair(
             continue
         try:
             if x.positions == y.positions:
-                y = _in_place(found, k, x, y)
+                y = _moved(found, k, x, y)
+                factors = _factors(x, y) if may_be_scaled(b[k].function) else np.ones(len(y.sizes))
+                if may_be_scaled(b[k].function) and _of_other_size(x, y, factors):
+                    near = _near_factors((a[i], x), (found.steps[k], y), pairs, (of_a, points))
+                    factors = np.where(factors == 1.0, near, factors)
+                y = _scaled(found, k, y, factors)
             _rows_in_place(found, k, x, y)
         except (TooLargeError, OverflowError):
             continue
@@ -220,22 +228,25 @@ def _kinds(step: Step) -> set[str]:
     return {"straight" if curve.name in ("pieces", "quantiser") else curve.name for curve in step.function.kinds}
 
 
-def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
-    """Moves and rescales the channels of the candidate's step k; what they compute then."""
+def _moved(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
+    """Moves the channels of the candidate's step k; what they compute then."""
     order = _order(x, y)
-    steps = found.steps
-    if order != list(range(len(y.sizes))):
-        steps = placed(steps, k, order, y.positions)
-        chosen = np.array([-1 if c is None else c for c in order])
-        there = chosen >= 0
-        units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
-        y = _Channels(units, sizes, y.positions)
-    factors = _factors(x, y) if may_be_scaled(steps[k].function) else np.ones(len(y.sizes))
-    if (factors != 1.0).any():
-        steps = rescaled(steps, k, factors, y.positions)
-        found.scaled += int((factors != 1.0).sum())
+    if order == list(range(len(y.sizes))):
+        return y
+    found.steps = placed(found.steps, k, order, y.positions)
     found.moved += sum(c is not None and c != place for place, c in enumerate(order))
-    found.steps = steps
+    chosen = np.array([-1 if c is None else c for c in order])
+    there = chosen >= 0
+    units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
+    return _Channels(units, sizes, y.positions)
+
+
+def _scaled(found: Paired, k: int, y: _Channels, factors: Array) -> _Channels:
+    """Rescales the channels of the candidate's step k; what they compute then."""
+    if (factors == 1.0).all():
+        return y
+    found.steps = rescaled(found.steps, k, factors, y.positions)
+    found.scaled += int((factors != 1.0).sum())
     return _Channels(y.units, y.sizes * np.abs(factors), y.positions)
 
 
@@ -311,3 +322,62 @@ def _factors(x: _Channels, y: _Channels) -> Array:
         power = float(2.0 ** round(float(np.log2(factor))))
         factors[c] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
     return factors
+
+
+def _of_other_size(x: _Channels, y: _Channels, factors: Array) -> bool:
+    """Whether a channel without a factor is larger or smaller than its partner by more than rounded weights make it."""
+    both = min(len(x.sizes), len(y.sizes))
+    sizes, others = x.sizes[:both], y.sizes[:both]
+    return bool(((np.abs(sizes - others) > _OTHER_SIZE * sizes) & (factors[:both] == 1.0)).any())
+
+
+def _near_factors(
+    first: tuple[Step, _Channels],
+    second: tuple[Step, _Channels],
+    pairs: Pairs,
+    computed: tuple[Sequence[_Channels], Array],
+) -> Array:
+    """What each channel of the candidate is scaled by to be near to that of the reference.
+
+    By their weights where both read what goes together, after the steps before; else by what they compute.
+    """
+    (a, x), (b, y) = first, second
+    rows = _rows((a, b), pairs, x.positions, computed)
+    if rows is None:
+        rows = tuple(thin.units * thin.sizes[:, None] for thin in map(_thinned, (x, y)))
+    both = min(len(one) for one in rows)
+    factors = np.ones(len(y.sizes))
+    factors[:both] = nearest_factors(rows[0][:both], rows[1][:both])
+    return factors
+
+
+def _rows(
+    steps: tuple[Step, Step], pairs: Pairs, positions: int, computed: tuple[Sequence[_Channels], Array]
+) -> tuple[Array, Array] | None:
+    """The weights of channels and their biases as rows (C, n) and (D, n), times the lengths of what they are read with.
+
+    None where a term of one has no like in the other.
+    """
+    a, b = steps
+    together = {INPUTS: INPUTS, **dict(pairs)}
+    if [together.get(term.source) for term in a.terms] != [term.source for term in b.terms]:
+        return None
+    channels, points = computed
+    parts = []
+    for term, other in zip(a.terms, b.terms, strict=True):
+        one, two = same_taps(term.tile, other.tile)
+        if one.positions != positions or one.index is not two.index:
+            return None
+        if term.source == INPUTS:
+            lengths = np.linalg.norm(points, axis=0)
+        else:
+            read = channels[term.source]
+            lengths = np.repeat(read.sizes / np.sqrt(read.positions), read.positions)
+        squares = np.append(np.square(lengths), 0.0)[one.index].mean(axis=1)
+        parts.append([(t.weight * np.sqrt(squares)[:, None]).reshape(-1, t.taps) for t in (one, two)])
+    biases = [step.bias.reshape(-1, positions).mean(axis=1, keepdims=True) for step in steps]
+    first, second = (
+        np.concatenate([*columns, bias * np.sqrt(len(points))], axis=1)
+        for columns, bias in zip(zip(*parts, strict=True), biases, strict=True)
+    )
+    return first, second
