@@ -83,6 +83,8 @@ def pair(
         if isinstance(function, Curves) and function.uniform is None:
             continue
         try:
+            if x.positions != y.positions and len(x.sizes) * x.positions == len(y.sizes) * y.positions:
+                x = _regrouped(x, len(y.sizes))  # as a convolution beside the same as one matrix
             if x.positions == y.positions:
                 y = _moved(found, k, x, y)
                 factors = _factors(x, y) if may_be_scaled(b[k].function) else np.ones(len(y.sizes))
