@@ -5,8 +5,9 @@ same, and the function stays. So one network comes in many sizes: cross-layer eq
 et al., Data-Free Quantization Through Weight Equalization and Bias Correction, ICCV 2019, equation 11) makes the rows
 of a layer as large as the columns that read them, and folded normalisations leave any sizes. A row of the table is one
 network and one change of its weights; in columns are the boxes of the same question about the pair as it is and with
-hidden neurons in other sizes. Where no factor is told, it is a power of two from 1/8 to 8, so that nothing is rounded.
-What is asked is decided for the pair as it is within `MOST` boxes, or it is left out.
+hidden neurons in other sizes: of g alone, of both by the same factors, of each by its own, powers of two from 1/8 to 8
+that round nothing; and equalised, g alone and both. What is asked is decided for the pair as it is within `MOST` boxes,
+or it is left out.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ import resource
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 import eqspec
 from benches.graphs import training
 from benches.report import markdown, wide_console
-from convolutional_models import Array, Conv, Dense, Flatten, Function, Model, copied, initialise, on_a_grid, to_onnx
+from convolutional_models import Array, Conv, Dense, Function, Layer, Model, copied, initialise, on_a_grid, to_onnx
 from eqspec.run.options import Options
 
 MOST, FEWEST, LEAST_SECONDS = 800, 12, 0.1
@@ -50,8 +51,8 @@ def dense(function: str, seed: int) -> tuple[Model, Array, Array]:
     """A network of six inputs and three hidden layers, after some training on sums of waves, and its box."""
     rng = np.random.default_rng(seed)
     sizes = (6, 24, 24, 16, 3)
-    layers: list[training.Layer] = []
-    for n, m in zip(sizes, sizes[1:], strict=False):
+    layers: list[Layer] = []
+    for n, m in pairwise(sizes):
         layers += [Dense(rng.normal(size=(m, n)) * np.sqrt(2 / n), 0.1 * rng.normal(size=m)), Function(function)]
     model = Model(layers[:-1], (sizes[0],))
     turn, shift = rng.normal(size=(sizes[0], 3)), rng.uniform(0, 6, 3)
@@ -72,7 +73,7 @@ def convolutional(function: str, seed: int) -> tuple[Model, Array, Array]:
     model = initialise("plain", function, rng, width=4)
     training.fit(model, rng, epochs=2)
     image = training.digits()[2][seed].ravel()
-    free = rng.permutation(np.flatnonzero(image.reshape(8, 8)[1:7, 1:7].ravel() >= 0))[:8]
+    free = rng.permutation(36)[:8]
     radius = np.zeros((8, 8))
     radius[1 + free // 6, 1 + free % 6] = 0.15
     return model, image - radius.ravel(), image + radius.ravel()
@@ -127,7 +128,7 @@ def equalising(model: Model) -> list[Array]:
     total = [np.ones(len(_weight(model, at))) for at in places[:-1]]
     for _ in range(40):
         now = rescaled(model, total)
-        for k, (at, reader) in enumerate(zip(places, places[1:], strict=False)):
+        for k, (at, reader) in enumerate(pairwise(places)):
             rows = np.abs(_weight(now, at)).reshape(len(total[k]), -1).max(axis=1)
             after = now.layers[reader]
             assert isinstance(after, Conv | Dense)
@@ -145,7 +146,7 @@ def _weight(model: Model, at: int) -> Array:
 
 def powers(model: Model, rng: np.random.Generator) -> list[Array]:
     """Powers of two from 1/8 to 8 for every hidden channel."""
-    return [2.0 ** rng.integers(-3, 4, len(_weight(model, at))) for at in _affine(model)[:-1]]
+    return [np.exp2(rng.integers(-3, 4, len(_weight(model, at)))) for at in _affine(model)[:-1]]
 
 
 def ways(question: Question, rng: np.random.Generator) -> dict[str, tuple[Model, Model]]:
@@ -166,13 +167,25 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def decided(pair: tuple[Model, Model], question: Question, eps: float, boxes: int) -> tuple[str, int, float]:
-    """The verdict, the boxes and the seconds of the processor with one thread."""
+@dataclass(frozen=True)
+class Answer:
+    """Whether it is a proof, the boxes and the seconds of the processor with one thread."""
+
+    proved: bool
+    boxes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.boxes}{'' if self.proved else ' (open)'} {self.seconds:.2f} s"
+
+
+def decided(pair: tuple[Model, Model], question: Question, eps: float, boxes: int) -> Answer:
+    """The same question about a pair that computes what that of the question does."""
     options = Options(threads=1, boxes=boxes, timeout=LIMIT_SECONDS, weaken=False)
     files: list[onnx.ModelProto] = [to_onnx(model) for model in pair]
     began = cpu()
     result = eqspec.verify(files[0], files[1], question.lower, question.upper, eqspec.Epsilon(eps), options=options)
-    return result.verdict.value, result.boxes, cpu() - began
+    return Answer(result.verdict.value == "equivalent", result.boxes, cpu() - began)
 
 
 def apart(question: Question, rng: np.random.Generator) -> float:
@@ -189,10 +202,10 @@ def bound(question: Question, least: float) -> float | None:
     low, high = 1.0, 64.0
     for _ in range(7):
         share = float(np.sqrt(low * high))
-        verdict, boxes, seconds = decided((question.first, question.second), question, share * least, MOST)
-        if verdict == "equivalent" and (boxes >= FEWEST or seconds >= LEAST_SECONDS):
+        found = decided((question.first, question.second), question, share * least, MOST)
+        if found.proved and (found.boxes >= FEWEST or found.seconds >= LEAST_SECONDS):
             return share * least
-        low, high = (low, share) if verdict == "equivalent" else (share, high)
+        low, high = (low, share) if found.proved else (share, high)
     return None
 
 
@@ -216,7 +229,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="networks of each kind")
     parser.add_argument("--only", default="", help="questions whose name has this")
     given = parser.parse_args()
-    found: dict[str, list[list[tuple[str, int, float]]]] = {}
+    found: dict[str, list[list[Answer]]] = {}
     for number, question in enumerate(questions(given.seeds)):
         if given.only not in question.name:
             continue
@@ -226,22 +239,22 @@ def main() -> None:
             print(f"{question.name}: left out", flush=True)
             continue
         answers = [decided(pair, question, eps, LIMIT) for pair in ways(question, rng).values()]
-        said = ", ".join(f"{boxes}{'' if verdict == 'equivalent' else '?'} ({s:.2f})" for verdict, boxes, s in answers)
-        print(f"{question.name}, {eps:.3g}: {said}", flush=True)
+        print(f"{question.name}, {eps:.3g}: {'; '.join(map(str, answers))}", flush=True)
         found.setdefault(question.name, []).append(answers)
-    table = []
-    for name, answers in found.items():
-        plain = [one[0][1] for one in answers]
-        cells = [f"{statistics.median(plain):.0f}"]
-        for way in range(1, len(WAYS)):
-            ratios = [one[way][1] / one[0][1] for one in answers]
-            cells.append(f"{statistics.median(ratios):.2f} ({max(ratios):.1f})")
-        cells.append(" / ".join(f"{sum(one[way][2] for one in answers):.1f}" for way in range(len(WAYS))))
-        table.append([name, *cells])
-    shown = markdown("pairs", "boxes", *WAYS[1:], "CPU s")
-    for row in table:
-        shown.add_row(*row)
+    shown = markdown("pairs", "boxes", *WAYS[1:], "open", "CPU s")
+    for name, of_all in found.items():
+        shown.add_row(name, *row(of_all))
     wide_console().print(shown)
+
+
+def row(answers: Sequence[Sequence[Answer]]) -> Iterator[str]:
+    """Boxes of the pairs as they are, median; of the other ways as multiples of these, median and largest."""
+    yield f"{statistics.median(one[0].boxes for one in answers):.0f}"
+    for way in range(1, len(WAYS)):
+        ratios = [one[way].boxes / one[0].boxes for one in answers]
+        yield f"{statistics.median(ratios):.2f} ({max(ratios):.1f})"
+    yield " / ".join(str(sum(not one[way].proved for one in answers)) for way in range(len(WAYS)))
+    yield " / ".join(f"{sum(one[way].seconds for one in answers):.1f}" for way in range(len(WAYS)))
 
 
 if __name__ == "__main__":

@@ -176,15 +176,23 @@ def _costs(x: _Channels, y: _Channels) -> Array:
 
 def _thinned(channels: _Channels) -> _Channels:
     """Channels by some of their values: all positions and all points alike, as far as they can be told apart."""
-    count = channels.units.shape[1]
-    if count <= _COLUMNS:
+    stride = _stride(channels)
+    if stride == 1:
         return channels
-    stride, points = -(-count // _COLUMNS), count // channels.positions
-    while gcd(stride, points) != 1:  # else the same few points at all positions
-        stride += 1
     units = channels.units[:, ::stride]
     sizes = np.linalg.norm(units, axis=1, keepdims=True)
     return _Channels(np.divide(units, sizes, where=sizes > 0.0, out=np.zeros(units.shape)), channels.sizes, 1)
+
+
+def _stride(channels: _Channels) -> int:
+    """By how many values those that are compared lie apart."""
+    count = channels.units.shape[1]
+    if count <= _COLUMNS:
+        return 1
+    stride, points = -(-count // _COLUMNS), count // channels.positions
+    while gcd(stride, points) != 1:  # else the same few points at all positions
+        stride += 1
+    return stride
 
 
 def _heaviest(
@@ -341,29 +349,30 @@ def _near_factors(
 ) -> Array:
     """What each channel of the candidate is scaled by to be near to that of the reference.
 
-    By their weights where both read what goes together, after the steps before; else by what they compute.
+    By their weights after the steps before, or where tiles do not compare by what they compute. Channels that read what
+    does not go together stay: they may differ in size because they are not the same function.
     """
     (a, x), (b, y) = first, second
-    rows = _rows((a, b), pairs, x.positions, computed)
-    if rows is None:
-        rows = tuple(thin.units * thin.sizes[:, None] for thin in map(_thinned, (x, y)))
-    both = min(len(one) for one in rows)
     factors = np.ones(len(y.sizes))
-    factors[:both] = nearest_factors(rows[0][:both], rows[1][:both])
+    together = {INPUTS: INPUTS, **dict(pairs)}
+    if [together.get(term.source) for term in a.terms] != [term.source for term in b.terms]:
+        return factors
+    one, other = _rows(a, b, x.positions, computed) or (_some_values(x), _some_values(y))
+    both = min(len(one), len(other))
+    factors[:both] = nearest_factors(one[:both], other[:both])
     return factors
 
 
-def _rows(
-    steps: tuple[Step, Step], pairs: Pairs, positions: int, computed: tuple[Sequence[_Channels], Array]
-) -> tuple[Array, Array] | None:
+def _some_values(channels: _Channels) -> Array:
+    values: Array = channels.units[:, :: _stride(channels)] * channels.sizes[:, None]
+    return values
+
+
+def _rows(a: Step, b: Step, positions: int, computed: tuple[Sequence[_Channels], Array]) -> tuple[Array, Array] | None:
     """The weights of channels and their biases as rows (C, n) and (D, n), times the lengths of what they are read with.
 
-    None where a term of one has no like in the other.
+    None where tiles do not compare.
     """
-    a, b = steps
-    together = {INPUTS: INPUTS, **dict(pairs)}
-    if [together.get(term.source) for term in a.terms] != [term.source for term in b.terms]:
-        return None
     channels, points = computed
     parts = []
     for term, other in zip(a.terms, b.terms, strict=True):
@@ -377,7 +386,7 @@ def _rows(
             lengths = np.repeat(read.sizes / np.sqrt(read.positions), read.positions)
         squares = np.append(np.square(lengths), 0.0)[one.index].mean(axis=1)
         parts.append([(t.weight * np.sqrt(squares)[:, None]).reshape(-1, t.taps) for t in (one, two)])
-    biases = [step.bias.reshape(-1, positions).mean(axis=1, keepdims=True) for step in steps]
+    biases = [step.bias.reshape(-1, positions).mean(axis=1, keepdims=True) for step in (a, b)]
     first, second = (
         np.concatenate([*columns, bias * np.sqrt(len(points))], axis=1)
         for columns, bias in zip(zip(*parts, strict=True), biases, strict=True)

@@ -23,11 +23,14 @@ _NEARER = 0.5
 """What a factor may leave of the distance of two rows."""
 _AS_GOOD = 1.2
 """How much farther a power of two may leave them than the best factor does."""
+_OTHER = 0.05
+"""How far from 1 some factor of a layer is where rows are taken for rescaled; rounded weights come nearer by less."""
 _LARGEST = 2.0**60
 
 
 def nearest_factors(a: Array, b: Array) -> Array:
-    """For each row of `b` (m, n) the factor (m) that brings it near to that of `a`; 1 where none halves their distance.
+    """For each row of `b` (m, n) the factor (m) that brings it near to that of `a`; 1 where none halves their distance,
+    and of all rows where their sizes are those of the others but for what rounding weights does.
 
     The sizes of columns say how much each of them counts.
     """
@@ -42,7 +45,9 @@ def nearest_factors(a: Array, b: Array) -> Array:
         given, least, rounded = (_apart(a, c, b) for c in (np.ones(len(b)), factors, powers))
         factors = np.where(rounded <= _AS_GOOD * least, powers, factors)
         left = np.minimum(rounded, least)
-    return np.where(known & (left <= _NEARER * given), factors, 1.0)
+    ones = np.ones(len(b))
+    found: Array = np.where(known & (left <= _NEARER * given), factors, ones)
+    return found if (np.abs(found - 1.0) > _OTHER).any() else ones
 
 
 def _medians(numbers: Array, weights: Array) -> Array:
