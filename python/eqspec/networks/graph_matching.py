@@ -23,7 +23,7 @@ from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled,
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, bent, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
-from eqspec.networks.relative_sizes import nearest_factors
+from eqspec.networks.relative_sizes import nearest_factors, of_other_size
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
@@ -35,8 +35,6 @@ MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
 _COLUMNS = 2048
 """Values of each channel by which it is told which steps go together."""
-_OTHER_SIZE = 0.05
-"""How much larger or smaller a channel is, at least, that is taken for rescaled."""
 _ENTRIES, _FEWEST = 1 << 24, 12
 """Numbers that the values of one program may be: larger ones are compared at fewer points, or by their shapes alone."""
 
@@ -87,11 +85,12 @@ def pair(
                 x = _regrouped(x, len(y.sizes))  # as a convolution beside the same as one matrix
             if x.positions == y.positions:
                 y = _moved(found, k, x, y)
-                factors = _factors(x, y) if may_be_scaled(b[k].function) else np.ones(len(y.sizes))
-                if may_be_scaled(b[k].function) and _of_other_size(x, y, factors):
-                    near = _near_factors((a[i], x), (found.steps[k], y), pairs, (of_a, points))
-                    factors = np.where(factors == 1.0, near, factors)
-                y = _scaled(found, k, y, factors)
+                if may_be_scaled(function):
+                    factors = _factors(x, y)
+                    if of_other_size(x.sizes, y.sizes * factors):
+                        near = _near_factors((a[i], x), (found.steps[k], y), pairs, (of_a, points))
+                        factors = np.where(factors == 1.0, near, factors)
+                    y = _scaled(found, k, y, factors)
             _rows_in_place(found, k, x, y)
         except (TooLargeError, OverflowError):
             continue
@@ -189,7 +188,7 @@ def _stride(channels: _Channels) -> int:
     count = channels.units.shape[1]
     if count <= _COLUMNS:
         return 1
-    stride, points = -(-count // _COLUMNS), count // channels.positions
+    stride, points = -(-count // _COLUMNS), int(count // channels.positions)
     while gcd(stride, points) != 1:  # else the same few points at all positions
         stride += 1
     return stride
@@ -334,13 +333,6 @@ def _factors(x: _Channels, y: _Channels) -> Array:
     return factors
 
 
-def _of_other_size(x: _Channels, y: _Channels, factors: Array) -> bool:
-    """Whether a channel without a factor is larger or smaller than its partner by more than rounded weights make it."""
-    both = min(len(x.sizes), len(y.sizes))
-    sizes, others = x.sizes[:both], y.sizes[:both]
-    return bool(((np.abs(sizes - others) > _OTHER_SIZE * sizes) & (factors[:both] == 1.0)).any())
-
-
 def _near_factors(
     first: tuple[Step, _Channels],
     second: tuple[Step, _Channels],
@@ -354,11 +346,11 @@ def _near_factors(
     """
     (a, x), (b, y) = first, second
     factors = np.ones(len(y.sizes))
+    both = min(len(x.sizes), len(y.sizes))
     together = {INPUTS: INPUTS, **dict(pairs)}
     if [together.get(term.source) for term in a.terms] != [term.source for term in b.terms]:
         return factors
     one, other = _rows(a, b, x.positions, computed) or (_some_values(x), _some_values(y))
-    both = min(len(one), len(other))
     factors[:both] = nearest_factors(one[:both], other[:both])
     return factors
 

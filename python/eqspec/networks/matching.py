@@ -24,7 +24,7 @@ from eqspec.networks.align import in_step
 from eqspec.networks.graph_matching import pair
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.network import AffineLayer, Array, Network
-from eqspec.networks.relative_sizes import nearest_factors
+from eqspec.networks.relative_sizes import nearest_factors, of_other_size
 from eqspec.networks.rewriting import Layers, merged, multiples, placed, scaled, shared_out, silenced, without_linear
 
 SAMPLES = 96
@@ -277,8 +277,8 @@ def _matched(first: Layers, second: Layers, mergeable: bool, found: Matching) ->
             first, second = placed(first, h, slots.first), placed(second, h, slots.second)
             x, y = x[slots.first], y[slots.second]
         factors = _factors(x, y)
-        near = _near_factors(first[h], second[h], inputs)
-        factors = np.where(factors == 1.0, near, factors)
+        if of_other_size(x.sizes, y.sizes * factors):
+            factors = np.where(factors == 1.0, _near_factors(first[h], second[h], inputs), factors)
         inputs = x.sizes
         if (factors != 1.0).any():
             found.scaled += int((factors != 1.0).sum())

@@ -28,6 +28,15 @@ _OTHER = 0.05
 _LARGEST = 2.0**60
 
 
+def of_other_size(sizes: Array, others: Array) -> bool:
+    """Whether some of these sizes (m) are not those of the others (n), even but for what rounding weights does.
+
+    What has no partner counts as of one size.
+    """
+    both = min(len(sizes), len(others))
+    return bool((np.abs(sizes[:both] - others[:both]) > _OTHER * sizes[:both]).any())
+
+
 def nearest_factors(a: Array, b: Array) -> Array:
     """For each row of `b` (m, n) the factor (m) that brings it near to that of `a`; 1 where none halves their distance,
     and of all rows where their sizes are those of the others but for what rounding weights does.
@@ -47,7 +56,7 @@ def nearest_factors(a: Array, b: Array) -> Array:
         left = np.minimum(rounded, least)
     ones = np.ones(len(b))
     found: Array = np.where(known & (left <= _NEARER * given), factors, ones)
-    return found if (np.abs(found - 1.0) > _OTHER).any() else ones
+    return found if of_other_size(ones, found) else ones
 
 
 def _medians(numbers: Array, weights: Array) -> Array:
@@ -56,9 +65,11 @@ def _medians(numbers: Array, weights: Array) -> Array:
     sums = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
     middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1, keepdims=True)
     found = np.take_along_axis(order, np.minimum(middle, numbers.shape[1] - 1), axis=1)
-    return np.asarray(np.take_along_axis(numbers, found, axis=1)[:, 0])
+    medians: Array = np.take_along_axis(numbers, found, axis=1)[:, 0]
+    return medians
 
 
 def _apart(a: Array, factors: Array, b: Array) -> Array:
     """The sums of absolute differences of rows, inf where they overflow."""
-    return np.nan_to_num(np.abs(a - factors[:, None] * b).sum(axis=1), nan=np.inf)
+    apart: Array = np.abs(a - factors[:, None] * b).sum(axis=1)
+    return np.where(np.isnan(apart), np.inf, apart)
