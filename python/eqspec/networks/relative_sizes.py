@@ -41,11 +41,13 @@ def nearest_factors(a: Array, b: Array) -> Array:
     """For each row of `b` (m, n) the factor (m) that brings it near to that of `a`; 1 where none halves their distance,
     and of all rows where their sizes are those of the others but for what rounding weights does.
 
-    The sizes of columns say how much each of them counts.
+    The sizes of columns say how much each of them counts. What only one of both has is apart with any factor.
     """
     with np.errstate(all="ignore"):
+        kept = (a != 0.0) & (b != 0.0)
+        a, b = np.where(kept, a, 0.0), np.where(kept, b, 0.0)
         size = np.abs(b)
-        ratios = np.where((a != 0.0) & (size > 0.0), a / b, np.inf)
+        ratios = np.where(kept, a / b, np.inf)
         usable = np.isfinite(ratios) & (ratios > 0.0)
         factors = _medians(np.where(usable, ratios, np.inf), np.where(usable, size, 0.0))
         known = (factors > 1.0 / _LARGEST) & (factors < _LARGEST)  # neither infinite nor no number
