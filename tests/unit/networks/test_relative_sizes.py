@@ -15,7 +15,7 @@ from eqspec.networks.graph_rewriting import rescaled
 from eqspec.networks.network import Array
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.relative_sizes import nearest_factors, of_other_size
-from eqspec.networks.rewriting import Layers, scaled
+from eqspec.networks.rewriting import Layers, placed, scaled
 from programs import convolution
 
 Random = np.random.Generator
@@ -101,7 +101,7 @@ def test_powers_of_two_are_undone_whatever_else_was_done(name: str, seed: int) -
 
 
 def misfits(a: Network, b: Network) -> list[float]:
-    """What is left of the weights of each step, as a share of the reference's; where nobody reads rows, they are gone."""
+    """What is left of the weights of each step, as a share of the reference's; rows that nobody reads are gone."""
     found = []
     for x, y in zip(*(n.steps for n in align(a, b)), strict=True):
         pairs = [(s.tile.weight, t.tile.weight) for s, t in zip(x.terms, y.terms, strict=True)]
@@ -131,12 +131,14 @@ def same_function(before: Network, after: Network, random: Random) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("seed", range(6))
 def test_any_factors_are_undone_up_to_what_else_was_done(name: str, seed: int) -> None:
+    """Neurons in another order, too."""
     random = np.random.default_rng([seed, 1])
     layers = chain(random)
     twin = [replace(x, weight=CHANGES[name](x.weight, random)) for x in layers]
     other = twin
     for h in range(2):
-        other = scaled(other, h, np.exp(random.normal(size=len(other[h].bias))))
+        count = len(other[h].bias)
+        other = placed(scaled(other, h, np.exp(random.normal(size=count))), h, random.permutation(count).tolist())
     first, second, found = match(network(layers), network(other))
     assert found.scaled
     same_function(network(other), second, random)
