@@ -185,10 +185,10 @@ def _thinned(channels: _Channels) -> _Channels:
 
 def _stride(channels: _Channels) -> int:
     """By how many values those that are compared lie apart."""
-    count = channels.units.shape[1]
+    count: int = channels.units.shape[1]
     if count <= _COLUMNS:
         return 1
-    stride, points = -(-count // _COLUMNS), int(count // channels.positions)
+    stride, points = -(-count // _COLUMNS), count // channels.positions
     while gcd(stride, points) != 1:  # else the same few points at all positions
         stride += 1
     return stride
