@@ -92,8 +92,9 @@ def compare_layers(reference: Network, candidate: Network, points: Array) -> Lay
         apart = _apart(first, second, some)
         alone = _alone(first, second, some)
     found = []
+    as_stored = iter(_stored(candidate, second))
     for number, (a, b) in enumerate(zip(first, second, strict=True)):
-        sides = _side(a), _side(b)
+        sides = _side(a, a), _side(b, next(as_stored) if b.terms else b)
         if sides == (None, None):
             continue
         both = None not in sides
@@ -113,14 +114,20 @@ def compare_layers(reference: Network, candidate: Network, points: Array) -> Lay
     return Layers(tuple(found), str(matching), len(some))
 
 
-def _side(step: Step) -> Side | None:
-    """What a step is made of; None of one that only stands in for a missing partner."""
+def _stored(network: Network, matched: Sequence[Step]) -> Sequence[Step]:
+    """For each step that is no stand-in the one of the file, where that has as many: matching rescales channels."""
+    real, own = ([step for step in steps if step.terms] for steps in (matched, network.steps))
+    return own if len(own) == len(real) else real
+
+
+def _side(step: Step, stored: Step) -> Side | None:
+    """What a step is made of, with the bits of the stored one; None of what stands in for a missing partner."""
     if not step.terms:
         return None
     tiles = [term.tile for term in step.terms if parameters(term.tile)]
     weights = sum(tile.weight.size for tile in tiles)
     zeros = sum(int((tile.weight == 0.0).sum()) for tile in tiles)
-    bits = [bits_of(tile) for tile in tiles]
+    bits = [bits_of(term.tile) for term in stored.terms if parameters(term.tile)]
     known = [b for b in bits if b is not None]
     return Side(
         step.rows,

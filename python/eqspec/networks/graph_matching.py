@@ -19,10 +19,11 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import each_sum, together
 from eqspec.networks.factors import factored
-from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled, same_taps
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, bent, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
+from eqspec.networks.relative_sizes import nearest_factors, of_other_size
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
@@ -80,8 +81,16 @@ def pair(
         if isinstance(function, Curves) and function.uniform is None:
             continue
         try:
+            if x.positions != y.positions and len(x.sizes) * x.positions == len(y.sizes) * y.positions:
+                x = _regrouped(x, len(y.sizes))  # as a convolution beside the same as one matrix
             if x.positions == y.positions:
-                y = _in_place(found, k, x, y)
+                y = _moved(found, k, x, y)
+                if may_be_scaled(function):
+                    factors = _factors(x, y)
+                    if of_other_size(x.sizes, y.sizes * factors):
+                        near = _near_factors((a[i], x), (found.steps[k], y), pairs, (of_a, points))
+                        factors = np.where(factors == 1.0, near, factors)
+                    y = _scaled(found, k, y, factors)
             _rows_in_place(found, k, x, y)
         except (TooLargeError, OverflowError):
             continue
@@ -166,15 +175,23 @@ def _costs(x: _Channels, y: _Channels) -> Array:
 
 def _thinned(channels: _Channels) -> _Channels:
     """Channels by some of their values: all positions and all points alike, as far as they can be told apart."""
-    count = channels.units.shape[1]
-    if count <= _COLUMNS:
+    stride = _stride(channels)
+    if stride == 1:
         return channels
-    stride, points = -(-count // _COLUMNS), count // channels.positions
-    while gcd(stride, points) != 1:  # else the same few points at all positions
-        stride += 1
     units = channels.units[:, ::stride]
     sizes = np.linalg.norm(units, axis=1, keepdims=True)
     return _Channels(np.divide(units, sizes, where=sizes > 0.0, out=np.zeros(units.shape)), channels.sizes, 1)
+
+
+def _stride(channels: _Channels) -> int:
+    """By how many values those that are compared lie apart."""
+    count: int = channels.units.shape[1]
+    if count <= _COLUMNS:
+        return 1
+    stride, points = -(-count // _COLUMNS), count // channels.positions
+    while gcd(stride, points) != 1:  # else the same few points at all positions
+        stride += 1
+    return stride
 
 
 def _heaviest(
@@ -220,22 +237,25 @@ def _kinds(step: Step) -> set[str]:
     return {"straight" if curve.name in ("pieces", "quantiser") else curve.name for curve in step.function.kinds}
 
 
-def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
-    """Moves and rescales the channels of the candidate's step k; what they compute then."""
+def _moved(found: Paired, k: int, x: _Channels, y: _Channels) -> _Channels:
+    """Moves the channels of the candidate's step k; what they compute then."""
     order = _order(x, y)
-    steps = found.steps
-    if order != list(range(len(y.sizes))):
-        steps = placed(steps, k, order, y.positions)
-        chosen = np.array([-1 if c is None else c for c in order])
-        there = chosen >= 0
-        units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
-        y = _Channels(units, sizes, y.positions)
-    factors = _factors(x, y) if may_be_scaled(steps[k].function) else np.ones(len(y.sizes))
-    if (factors != 1.0).any():
-        steps = rescaled(steps, k, factors, y.positions)
-        found.scaled += int((factors != 1.0).sum())
+    if order == list(range(len(y.sizes))):
+        return y
+    found.steps = placed(found.steps, k, order, y.positions)
     found.moved += sum(c is not None and c != place for place, c in enumerate(order))
-    found.steps = steps
+    chosen = np.array([-1 if c is None else c for c in order])
+    there = chosen >= 0
+    units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
+    return _Channels(units, sizes, y.positions)
+
+
+def _scaled(found: Paired, k: int, y: _Channels, factors: Array) -> _Channels:
+    """Rescales the channels of the candidate's step k; what they compute then."""
+    if (factors == 1.0).all():
+        return y
+    found.steps = rescaled(found.steps, k, factors, y.positions)
+    found.scaled += int((factors != 1.0).sum())
     return _Channels(y.units, y.sizes * np.abs(factors), y.positions)
 
 
@@ -311,3 +331,56 @@ def _factors(x: _Channels, y: _Channels) -> Array:
         power = float(2.0 ** round(float(np.log2(factor))))
         factors[c] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
     return factors
+
+
+def _near_factors(
+    first: tuple[Step, _Channels],
+    second: tuple[Step, _Channels],
+    pairs: Pairs,
+    computed: tuple[Sequence[_Channels], Array],
+) -> Array:
+    """What each channel of the candidate is scaled by to be near to that of the reference.
+
+    By their weights after the steps before, or where tiles do not compare by what they compute. Channels that read what
+    does not go together stay: they may differ in size because they are not the same function.
+    """
+    (a, x), (b, y) = first, second
+    factors = np.ones(len(y.sizes))
+    both = min(len(x.sizes), len(y.sizes))
+    together = {INPUTS: INPUTS, **dict(pairs)}
+    if [together.get(term.source) for term in a.terms] != [term.source for term in b.terms]:
+        return factors
+    one, other = _rows(a, b, x.positions, computed) or (_some_values(x), _some_values(y))
+    factors[:both] = nearest_factors(one[:both], other[:both])
+    return factors
+
+
+def _some_values(channels: _Channels) -> Array:
+    values: Array = channels.units[:, :: _stride(channels)] * channels.sizes[:, None]
+    return values
+
+
+def _rows(a: Step, b: Step, positions: int, computed: tuple[Sequence[_Channels], Array]) -> tuple[Array, Array] | None:
+    """The weights of channels and their biases as rows (C, n) and (D, n), times the lengths of what they are read with.
+
+    None where tiles do not compare.
+    """
+    channels, points = computed
+    parts = []
+    for term, other in zip(a.terms, b.terms, strict=True):
+        one, two = same_taps(term.tile, other.tile)
+        if one.positions != positions or one.index is not two.index:
+            return None
+        if term.source == INPUTS:
+            lengths = np.linalg.norm(points, axis=0)
+        else:
+            read = channels[term.source]
+            lengths = np.repeat(read.sizes / np.sqrt(read.positions), read.positions)
+        squares = np.append(np.square(lengths), 0.0)[one.index].mean(axis=1)
+        parts.append([(t.weight * np.sqrt(squares)[:, None]).reshape(-1, t.taps) for t in (one, two)])
+    biases = [step.bias.reshape(-1, positions).mean(axis=1, keepdims=True) for step in (a, b)]
+    first, second = (
+        np.concatenate([*columns, bias * np.sqrt(len(points))], axis=1)
+        for columns, bias in zip(zip(*parts, strict=True), biases, strict=True)
+    )
+    return first, second

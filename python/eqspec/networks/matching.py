@@ -24,6 +24,7 @@ from eqspec.networks.align import in_step
 from eqspec.networks.graph_matching import pair
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.network import AffineLayer, Array, Network
+from eqspec.networks.relative_sizes import nearest_factors, of_other_size
 from eqspec.networks.rewriting import Layers, merged, multiples, placed, scaled, shared_out, silenced, without_linear
 
 SAMPLES = 96
@@ -262,6 +263,7 @@ def _matched(first: Layers, second: Layers, mergeable: bool, found: Matching) ->
     points = _samples(first[0].weight.shape[1])
     of_first, of_second = _values(first, points), _values(second, points)
     copies: list[tuple[int, _Slots, Array]] = []
+    inputs = np.linalg.norm(points, axis=0)
     for h, (x, y) in enumerate(zip(of_first, of_second, strict=True)):
         if mergeable:
             groups, others = _multiples(first[h], second[h], x, y)
@@ -275,6 +277,9 @@ def _matched(first: Layers, second: Layers, mergeable: bool, found: Matching) ->
             first, second = placed(first, h, slots.first), placed(second, h, slots.second)
             x, y = x[slots.first], y[slots.second]
         factors = _factors(x, y)
+        if of_other_size(x.sizes, y.sizes * factors):
+            factors = np.where(factors == 1.0, _near_factors(first[h], second[h], inputs), factors)
+        inputs = x.sizes
         if (factors != 1.0).any():
             found.scaled += int((factors != 1.0).sum())
             second = scaled(second, h, factors)
@@ -401,6 +406,20 @@ def _factors(x: _Values, y: _Values) -> Array:
         factor = float(ratios[s])
         power = float(2.0 ** round(float(np.log2(factor))))
         factors[s] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
+    return factors
+
+
+def _near_factors(first: AffineLayer, second: AffineLayer, inputs: Array) -> Array:
+    """What each neuron of the candidate is scaled by to be near to that of the reference, after the layers before.
+
+    `inputs` are the lengths of what the columns read, on the samples.
+    """
+    factors = np.ones(len(second.bias))
+    m, n = (min(sizes) for sizes in zip(first.weight.shape, second.weight.shape, strict=True))
+    n = min(n, len(inputs))
+    lengths = np.append(inputs[:n], np.sqrt(SAMPLES))
+    rows = [np.append(one.weight[:m, :n], one.bias[:m, None], axis=1) * lengths for one in (first, second)]
+    factors[:m] = nearest_factors(*rows)
     return factors
 
 

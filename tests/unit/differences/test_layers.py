@@ -139,6 +139,25 @@ def test_bits_and_functions_of_a_quantised_network(bits: int) -> None:
     assert last.same
 
 
+def test_weights_that_were_equalised_before_they_were_quantised_are_compared_in_the_sizes_of_the_reference() -> None:
+    """The bits are those of the file, whatever the channels are scaled by."""
+    random = np.random.default_rng(8)
+    by = random.uniform(0.1, 8.0, 6)
+    weight, read = random.normal(size=(6, 5)), random.normal(size=(2, 6))
+    step = np.abs(weight * by[:, None]).max() / 128
+    step = 2.0 ** np.ceil(np.log2(step))
+    on_a_grid = np.clip(np.round(weight * by[:, None] / step), -128, 127) * step
+    one = network((weight, np.zeros(6)), (read, np.zeros(2)))
+    other = network((on_a_grid, np.zeros(6)), (read / by, np.zeros(2)))
+    found = compare_layers(one, other, points(20, 5))
+    assert "6 rescaled" in found.matching
+    first, _ = found.steps
+    assert first.candidate is not None
+    assert first.candidate.bits == 8
+    assert first.largest_change is not None
+    assert first.largest_change <= 0.6 * step / by.min()
+
+
 def sides(layer: Layer) -> tuple[bool, bool]:
     return layer.reference is not None, layer.candidate is not None
 
