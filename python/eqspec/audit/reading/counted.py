@@ -64,9 +64,9 @@ def cast(program: Program, x: Value, to: int, maker: str) -> Value | Counted:
         return x if to == TensorProto.BOOL else Counted(x, 0, 1, kind)
     if to == TensorProto.BOOL:
         return bends.absolute(program, unary.applied(program, x, Curve("sign")))
+    program.said.append("a Cast to integers is read below 2^31; beyond, the last of them stands for what runtimes have")
     if maker in ("Ceil", "Floor", "Round", "Sign"):
         return Counted(program.step(x, (clip(-most, most),)), -MOST, MOST, kind)
-    program.said.append("a Cast to integers is read below 2^31; beyond, the last of them stands for what runtimes have")
     sides = (program.step(side, (clip(0.5, most),)) for side in (x, program.negative(x)))
     x = program.apart(*(unary.applied(program, side, Curve("floor")) for side in sides))
     return Counted(x, -MOST, MOST, kind)
