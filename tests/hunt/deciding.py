@@ -18,8 +18,8 @@ from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks import in_float32
 from eqspec.networks.network import AffineLayer, Network
-from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.lowering import lower_constraints, lower_property
+from eqspec.run.number_ranges import refuse_out_of_range
 from eqspec.run.options import Options
 from eqspec.run.pairs import Pairs
 from eqspec.run.runner import Runner
@@ -92,7 +92,7 @@ def decide(case: Case, seen: Pair) -> Answer:
         result = run_spec(seen, case.claim, options(mode), rng, mode.arithmetic, styled=mode.styled)
         return EMPTY if result is None else answer_of(result)
     made = task_of(case, seen)
-    refuse_overflow(made)
+    refuse_out_of_range(made)
     if mode.channel == "certified":
         audited = certify(case, made, options(mode))
         answer = answer_of(audited.result)

@@ -7,7 +7,7 @@ say; a box is rounded inward to its grid, and outward to floats.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
@@ -78,6 +78,9 @@ def box_task(
         if arithmetic == "float32" and any(network.stripped for network in compared):
             raise InputError("probabilities cannot be compared in float32: no standard says how a Softmax is rounded")
         reference, candidate = softened(reference), softened(candidate)
+    _check_labels(
+        {"lower": box[0], "upper": box[1], "constraints[0]": constraints[0] if isinstance(constraints, tuple) else None}
+    )
     ends = _corners(box, size)
     lattices = _lattices(grid, size)
     low, high = _on_grid(lattices, *ends)
@@ -125,6 +128,19 @@ def _numbered_space(inputs: int, outputs: int, decide: Literal["max", "min"]) ->
         scale=(Fraction(1),) * inputs,
         decide=decide,
     )
+
+
+def _check_labels(given: Mapping[str, Any]) -> None:
+    """InputError where pandas names the same inputs in two orders, of which numbers by their places know nothing."""
+    known: dict[str, list[Any]] = {}
+    for name, numbers in given.items():
+        labels = getattr(numbers, "columns", getattr(numbers, "index", None))
+        if labels is None or callable(labels):  # of a list or a tuple it is a method
+            continue
+        known[name] = list(labels)
+        first, order = next(iter(known.items()))
+        if known[name] != order and set(known[name]) == set(order):
+            raise InputError(f"{name} names the inputs in another order than {first}; bring both into that of the file")
 
 
 def _corners(box: tuple[Bounds, Bounds], size: int) -> tuple[Corner, Corner]:

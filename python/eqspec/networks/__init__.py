@@ -23,6 +23,7 @@ from eqspec.networks.readers.onnx_overview import weight_files
 from eqspec.networks.sharing import share
 from eqspec.networks.softened import softened
 from eqspec.networks.transform import compose_affine, negate_outputs
+from eqspec.networks.whole_ranges import beyond
 
 __all__ = [
     "AffineLayer",
@@ -35,6 +36,7 @@ __all__ = [
     "ScaleAndZero",
     "align",
     "as_network",
+    "beyond",
     "both_of_two_classes",
     "comparison",
     "compose_affine",

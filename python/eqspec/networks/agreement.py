@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import agreed, curve_values, entries_apart, roundoff
+from eqspec.networks import agreed, curve_values, entries_apart, roundoff, whole_ranges
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
@@ -158,8 +158,10 @@ class Comparison:
         """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError.
 
         The number of points at which onnxruntime answered infinities or NaN, if it did so at all that were tried; else
-        0.
+        0. Where whole numbers may lie beyond what is read of them, nothing is compared: tasks there are refused.
         """
+        if whole_ranges.beyond(self._network, (lower, upper)) is not None:
+            return 0
         self._key = self._key or _key(self._network)
         key = f"{self._key} {hashlib.sha256(lower.tobytes() + upper.tobytes()).hexdigest()}"
         if agreed.before(key):

@@ -16,6 +16,7 @@ from eqspec.property import (
     Comparison,
     Confidence,
     Containment,
+    Decision,
     Epsilon,
     Linear,
     Margin,
@@ -157,7 +158,7 @@ def _symbols(task: Task) -> tuple[str, ...]:
         subjects.insert(0, ("f", task.reference_name, task.reference, task.reference_takes_raw))
     for letter, name, network, raw in subjects:
         taken = "x" if raw else "N(x)"
-        sign = "−" if task.space.decide == "min" else ""
+        sign = "−" if task.space.decide == "min" and isinstance(task.property, Decision) else ""
         chosen = "" if network.chosen is None else f"output {network.chosen!r}, "
         ends = "" if network.dequantised is None else f"dequantised: {network.dequantised}, "
         sizes = "".join(f"input {name!r} as {list(shape)}, " for name, shape in network.fixed)

@@ -30,12 +30,12 @@ from eqspec.run.description import describe
 from eqspec.run.earlier_proofs import EarlierProofs, Hints
 from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
-from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
 from eqspec.run.improvement import improved
 from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.nearly import nearly
+from eqspec.run.number_ranges import refuse_out_of_range
 from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.pairs import Pairs
@@ -120,7 +120,7 @@ class Runner:
         began = perf_counter()
         options = options.begun(task)
         validate(task.property, task.reference.output_size)
-        refuse_overflow(task)
+        refuse_out_of_range(task)
         if attack_alone.too_large(task) and not isinstance(task.property, Containment):
             if (settled := self._settled(task, stop, options)) is not None:
                 return settled

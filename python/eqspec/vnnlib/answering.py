@@ -21,7 +21,7 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks import in_float32, read_network
 from eqspec.networks.readers.onnx_overview import overview
 from eqspec.replay.replay import raw_point
-from eqspec.run.float32_range import refuse_overflow
+from eqspec.run.number_ranges import refuse_out_of_range
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.spec import ast, printer
@@ -286,6 +286,6 @@ def _questions(made: Imported, *, rounding: bool) -> list[_Question]:
     questions = [_Question(task) for task in compiled.tasks if task.check not in probes]
     for number, case in made.conjunctions:
         area = probes[f"{_PROBE}{number}"]
-        refuse_overflow(area)
+        refuse_out_of_range(area)
         questions.append(_Question(conjunction(area, case, outer=True), conjunction(area, case, outer=False)))
     return questions

@@ -91,3 +91,16 @@ def test_what_is_no_number_is_refused(lower: Any, message: str) -> None:
 def test_settings_of_another_type_are_refused_by_name(setting: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(setting))):
         eqspec.Options(**setting)
+
+
+def test_numbers_that_pandas_names_are_in_one_order() -> None:
+    """They count by their places, so that two orders of the same names would be a box of other inputs."""
+    pandas = pytest.importorskip("pandas")
+    lower, upper = pandas.Series({"a": 0.0, "b": -1.0}), pandas.Series({"a": 1.0, "b": 2.0})
+    rows = pandas.DataFrame([{"a": 1.0, "b": 1.0}])
+    task = made(lower, upper, constraints=(rows, [2.0]))
+    assert (task.lower_exact, task.upper_exact) == ((0, -1), (1, 2))
+    assert made(lower, upper.to_numpy()).upper_exact == (1, 2)
+    for other in ((lower, upper[["b", "a"]], None), (lower, [1, 2], (rows[["b", "a"]], [2.0]))):
+        with pytest.raises(InputError, match="another order than lower"):
+            made(*other[:2], constraints=other[2])

@@ -88,6 +88,16 @@ DIVISIONS: dict[str, list[NodeProto]] = {
         node("Mod", ["i", "five"], "q"), node("Gather", ["t", "q"], "h"), node("ArgMin", ["i"], "p", axis=1),
         node("Concat", ["row", "p"], "n", axis=1), node("GatherND", ["h", "n"], "y"),
     ],
+    "the larger of two": [
+        node("Mod", ["i", "five"], "q"), node("ReduceMax", ["q"], "m", axes=[1]), node("Gather", ["t", "m"], "y"),
+    ],
+    "the smaller of two": [node("ReduceMin", ["i"], "m", axes=[1], keepdims=0), node("Cast", ["m"], "y", to=1)],
+    "whether any and all are above, as torch writes them": [
+        node("Greater", ["i", "four"], "g"), node("Cast", ["g"], "c", to=7),
+        node("ReduceMax", ["c"], "any", axes=[1]), node("Cast", ["any"], "b", to=9),
+        node("ReduceMin", ["c"], "all", axes=[1]), node("Cast", ["all"], "d", to=9),
+        node("Concat", ["b", "d"], "e", axis=1), node("Cast", ["e"], "y", to=1),
+    ],
     "integers beside each other": [
         node("GatherElements", ["kinds", "i"], "q", axis=1), node("Gather", ["t", "q"], "y"),
     ],
@@ -121,6 +131,24 @@ def test_integers_are_divided_and_chosen_as_onnxruntime_does(name: str, tmp_path
         compared += 1
         np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
     assert compared > 8
+
+
+@pytest.mark.parametrize("operator", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64])
+def test_extremes_of_integers_of_every_type(operator: str, kind: type[np.integer], tmp_path: Path) -> None:
+    stored = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    graph = helper.make_graph(
+        [node(operator, ["i"], "m", axes=[1], keepdims=1), node("Cast", ["m"], "y", to=1)],
+        "g",
+        [helper.make_tensor_value_info("i", stored, ["batch", 3])],
+        [helper.make_tensor_value_info("y", 1, ["batch", 1])],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    network = read_network(save(tmp_path, proto))
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    points = np.random.default_rng(0).integers(0 if kind is np.uint8 else -100, 100, (50, 3))
+    (expected,) = session.run(None, {"i": points.astype(kind)})
+    np.testing.assert_array_equal(network.evaluate(points.astype(float)), expected)
 
 
 @pytest.mark.parametrize("by", [0, -3])

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import small_tasks
 from eqspec.cli import main
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverWraps, Property, Top1
 from eqspec.report.statement import NOT_PROMISED, statement
 from eqspec.tasks.task import LinearConstraint
 from small_specs import write_onnx
@@ -136,6 +136,14 @@ def test_decide_min_turns_the_scores() -> None:
     task = small_tasks.task(size, size, Top1(), space=small_tasks.space(2, 2, decide="min"))
     assert "smallest" in statement(task).words
     assert statement(task).symbols[0].startswith("f̂(x) = −f(N(x))")
+
+
+@pytest.mark.parametrize("claim", [Linear((1, 0), (0, 0), 1), Epsilon(1), NeverWraps()])
+def test_decide_min_turns_no_scores_that_decide_nothing(claim: Property) -> None:
+    """An inequality is about the numbers of the file, whichever of them decides."""
+    size = small_tasks.identity(2)
+    task = small_tasks.task(size, size, claim, space=small_tasks.space(2, 2, decide="min"))
+    assert not any("−" in line for line in statement(task).symbols)
 
 
 def test_inspect_shows_what_a_file_holds(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,7 @@ def cast(program: Program, x: Value, to: int, maker: str) -> Value | Counted:
         return x if to == TensorProto.BOOL else Counted(x, 0, 1, kind)
     if to == TensorProto.BOOL:
         return bends.absolute(program, unary.applied(program, x, Curve("sign")))
+    program.said.append("a Cast to integers is read below 2^31; beyond, the last of them stands for what runtimes have")
     if maker in ("Ceil", "Floor", "Round", "Sign"):
         return Counted(program.step(x, (clip(-most, most),)), -MOST, MOST, kind)
     sides = (program.step(side, (clip(0.5, most),)) for side in (x, program.negative(x)))

@@ -225,7 +225,7 @@ def _integers(program: Program, graph: onnx.GraphProto, name: str, x: Value, kin
         return x
     if kind not in {*counted.KINDS, *quantisers.TYPES}:
         raise Refused("its inputs are integers of a type that the auditor does not read")
-    end = "" if kind in counted.KINDS else " from {} to {}".format(*quantisers.TYPES[kind])
+    end = " below 2^31" if kind in counted.KINDS else " from {} to {}".format(*quantisers.TYPES[kind])
     program.said.append(f"its input {label(name)} holds integers{end}: a number stands for the nearest, ties to even")
     if kind in counted.KINDS:
         return counted.nearest(program, x, kind)

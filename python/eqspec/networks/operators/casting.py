@@ -15,7 +15,7 @@ from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip, pieces
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves, pieces
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.masked import Hidden, Masked
@@ -25,10 +25,11 @@ from eqspec.networks.operators import integer_arithmetic
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 from eqspec.networks.operators.quantising import bend_of
 from eqspec.networks.quantiser import Quantiser
+from eqspec.networks.whole_ranges import CAST, MOST_WHOLE
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting, for example with onnxsim"
-_MOST_PLACES = 2.0**31
+_AT_LEAST_A_HALF = pieces((0.5,), (0.0, 1.0), 0.5)
 _MOST_CLIPS = 8
 """Behind one another, of which the range of a value is made."""
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
@@ -52,7 +53,7 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         if levels is not None and integer_arithmetic.holds(kind, levels):
             return [levels]
         if wide and isinstance(a, Affine) and call.kind(0) in (*FLOATS, None):
-            message = "a cast to integers drops what is behind the point; beyond 2^31 it stands for the last of them"
+            message = "a cast to integers drops what is behind the point; regions where that may reach 2^31 are refused"
             call.notes.append(f"Cast {call.node.output[0]!r}: {message}")
             return [_towards_zero(a)]
         if kind in WHOLES:
@@ -75,7 +76,7 @@ def _kept(a: Affine, kind: int) -> Levels | None:
     Numbers that were rounded before stay what they are, as in quantisers that are written out.
     """
     low, high, inner = _range(a, _MOST_CLIPS)
-    if kind == TensorProto.BOOL or not -_MOST_PLACES < low <= high < _MOST_PLACES:
+    if kind == TensorProto.BOOL or not -MOST_WHOLE < low <= high < MOST_WHOLE:
         return None
     limits, ends = np.iinfo(WHOLES[kind]), (int(low), int(high))
     if not limits.min <= ends[0] <= ends[1] <= limits.max:
@@ -123,14 +124,14 @@ def _is_whole(a: Affine) -> bool:
 
 
 def _towards_zero(a: Affine) -> Levels:
-    """Any real number without what is behind its point. What leaves 32 bits has no meaning that runtimes agree on."""
-    return Levels.of(Computed(towards_zero(a, _MOST_PLACES - 1)), a.shape, int(1 - _MOST_PLACES), int(_MOST_PLACES - 1))
+    """Any real number without what is behind its point. No task is about regions in which it leaves 32 bits."""
+    most = int(MOST_WHOLE) - 1
+    return Levels.of(Computed(towards_zero(a, CAST)), a.shape, -most, most)
 
 
-def towards_zero(a: Affine, most: float | None = None) -> Affine:
-    """floor(max(a, 1/2)) - floor(max(-a, 1/2)), of a up to a size: one of the floors is always far from a jump."""
-    floor, least = Curves.all(Curve("floor")), Curves.all(pieces((0.5,), (0.0, 1.0), 0.5))
-    kept = least if most is None else Curves.all(clip(0.5, most))
+def towards_zero(a: Affine, least: Curve = _AT_LEAST_A_HALF) -> Affine:
+    """floor(max(a, 1/2)) - floor(max(-a, 1/2)), by any such maximum: one of both is far from a jump."""
+    floor, kept = Curves.all(Curve("floor")), Curves.all(least)
     up, down = (af.curve(af.curve(side, kept), floor) for side in (a, af.negate(a)))
     return af.add(up, af.negate(down))
 

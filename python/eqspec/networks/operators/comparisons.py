@@ -29,6 +29,7 @@ from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
 from eqspec.networks.operators import folding, peaks
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.elementwise import add, multiply
+from eqspec.networks.operators.isolated_values import check_threshold
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.rearranging import where_constant
 from eqspec.networks.units import Reading
@@ -80,13 +81,20 @@ def _apart(a: Real, b: Real) -> Affine:
     return _moving(add(a, negated(b)))
 
 
+def _compared(a: Real, b: Real) -> Affine:
+    """The difference of what is compared, of which the sign tells."""
+    apart = _apart(a, b)
+    check_threshold(apart)
+    return apart
+
+
 def _greater(a: Real, b: Real) -> Real:
     if isinstance(a, Affine) and isinstance(b, Affine):
         if (found := peaks.reaches(a, b, strictly=True)) is not None:
             return found
         if (found := peaks.reaches(b, a, strictly=False)) is not None:
             return opposite(found)
-    return af.is_positive(_apart(a, b))
+    return af.is_positive(_compared(a, b))
 
 
 def _equal(a: Real, b: Real) -> Real:
@@ -95,7 +103,7 @@ def _equal(a: Real, b: Real) -> Real:
             found, beyond = (peaks.reaches(x, y, strictly=strictly) for strictly in (False, True))
             if found is not None:  # nothing is beyond a largest entry
                 return found if beyond is None else both(found, opposite(beyond))
-    return opposite(af.curve(af.curve(_apart(a, b), _SIGN), Curves.all(ABSOLUTE)))
+    return opposite(af.curve(af.curve(_compared(a, b), _SIGN), Curves.all(ABSOLUTE)))
 
 
 def both(a: Real, b: Real) -> Real:

@@ -28,6 +28,7 @@ from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
+from eqspec.networks.operators.isolated_values import check_threshold
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.runtime_functions import as_computed
 
@@ -126,6 +127,8 @@ def _step_function(name: str, *, turned: bool = False) -> Operator:
             return folding.fold(call)
         x = call.real_value(0)
         assert isinstance(x, Affine)
+        if name == "sign":
+            check_threshold(x)
         made = af.curve(af.negate(x) if turned else x, Curves.all(Curve(name)))
         return [af.negate(made) if turned else made]
 

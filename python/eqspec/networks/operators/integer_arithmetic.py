@@ -1,4 +1,4 @@
-"""Sums, differences, products and comparisons of integers that depend on the input, as counts of comparisons are.
+"""Sums, products, extremes and comparisons of integers that depend on the input, as counts of comparisons are.
 
 A point's bucket is how many thresholds it is above: `(x > thresholds).sum()`, looked up in a table. The integers are
 an affine value of truth values and of other levels, and their products with constants and with each other; all of them
@@ -95,6 +95,14 @@ def _summed(call: OperatorCall) -> Sequence[Value]:
     return [_made(call, made, (min(low, count * low), max(high, count * high)))]
 
 
+def _extreme(call: OperatorCall) -> Sequence[Value]:
+    """ReduceMax and ReduceMin, as whether any or all of some truth values are true."""
+    x, ends = _operand(call, 0)
+    (made,) = reductions.OPERATORS[call.node.op_type](replace(call, inputs=[x, *call.inputs[1:]]))
+    assert isinstance(made, Affine | Enclosure)
+    return [_integers(call, made, ends)]  # one of them, which is of their type
+
+
 def _cumulative(call: OperatorCall) -> Sequence[Value]:
     """CumSum, of any number of entries of an axis."""
     x, (low, high) = _operand(call, 0)
@@ -151,6 +159,8 @@ OPERATORS: dict[str, Operator] = {
     "Add": _binary(elementwise.add, lambda i, j: i + j),
     "CumSum": _cumulative,
     "Mul": _binary(elementwise.multiply, lambda i, j: i * j),
+    "ReduceMax": _extreme,
+    "ReduceMin": _extreme,
     "ReduceSum": _summed,
     "Sub": _binary(lambda a, b: elementwise.add(a, comparisons.negated(b)), lambda i, j: i - j),
     "Neg": _negated,

@@ -1,4 +1,4 @@
-"""Isolated numbers in front of a quantiser: what a level, a sign or a whole number gives behind a weight.
+"""Isolated numbers in front of a quantiser or a threshold: what a level, a sign or a whole number is behind a weight.
 
 A runtime computes in float32 what it quantises, and so may take another level than the rational number has, where that
 one lies at a tie. Where values vary continuously that concerns single points. But `Floor`, `Sign` and quantisers give
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, product
-from math import inf, isfinite
+from math import ceil, floor, inf, isfinite
 
 import numpy as np
 
@@ -108,6 +108,35 @@ def check_isolated(x: Affine, made: Quantised) -> None:
                 message, "use scales that are powers of two, or none of which is a multiple of another"
             )
         seen.add(key)
+
+
+def check_threshold(apart: Affine) -> None:
+    """UnreadableError where an isolated number may lie on another side of 0 in float32, or on 0 itself.
+
+    `apart` is a value less the threshold that it is compared with. A single number in doubt is refused, since the
+    threshold is all that a comparison is about.
+    """
+    seen = set[Progression]()
+    for _, numbers in _rows(apart):
+        if numbers in seen:
+            continue
+        seen.add(numbers)
+        nearest = -numbers.offset / numbers.spacing
+        for j in {floor(nearest), ceil(nearest)}:
+            multiple = numbers.spacing * j
+            beside = multiple + numbers.offset
+            if not numbers.low <= j <= numbers.high or not beside or _is_float32(multiple, numbers.offset):
+                continue
+            if abs(beside) <= Fraction(_OPERATIONS * _SHARE) * (abs(multiple) + abs(numbers.offset)):
+                message = (
+                    f"a whole region has a value within {float(abs(beside)):.3g} of the threshold that it is compared"
+                )
+                message += " with, and on which side of it that lies in float32 depends on its rounding"
+                raise UnreadableError(message, "put the threshold between two of the values that are compared with it")
+
+
+def _is_float32(*numbers: Fraction) -> bool:
+    return all(Fraction(float(np.float32(float(number)))) == number for number in numbers)
 
 
 def remember(operator: str, values: Sequence[Affine], constants: Sequence[Enclosure], result: Affine) -> None:

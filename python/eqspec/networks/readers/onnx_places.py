@@ -20,7 +20,7 @@ _COMPUTING = {"Add", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"
 
 TAKING = {
     *_MOVED, *_COMPUTING, "ArgMax", "ArgMin", "Cast", "Clip", "Concat", "CumSum", "Div", "Gather", "GatherElements",
-    "GatherND", "If", "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "Scan", "Where",
+    "GatherND", "If", "Loop", "Max", "Min", "Mod", "Neg", "OneHot", "ReduceMax", "ReduceMin", "Scan", "Where",
 }  # fmt: skip
 """Operators of which some form takes integers that depend on the input, or has graphs inside that may."""
 

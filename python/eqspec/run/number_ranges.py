@@ -1,17 +1,24 @@
-"""Whether a task about float32 stays within the range of float32. Beyond it the enclosures prove nothing."""
+"""Whether a task stays where its numbers mean what its files compute: whole numbers within what is read of them, and
+those of a task about float32 within its range. Beyond them enclosures prove nothing of the files."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from eqspec.errors import InputError
-from eqspec.networks import overflow
+from eqspec.networks import beyond, overflow
 from eqspec.tasks.directed_rounding import float_above
 from eqspec.tasks.task import Task
 
 
-def refuse_overflow(task: Task) -> None:
-    """InputError where a float32 runtime might compute an infinity somewhere in the box."""
+def refuse_out_of_range(task: Task) -> None:
+    """InputError where somewhere in the box a whole number may lie beyond what is read of it, or a float32 runtime
+    might compute an infinity.
+    """
+    for network in (task.reference, task.candidate):
+        if (said := beyond(network, (task.lower, task.upper))) is not None:
+            fix = "narrow the region, or put a Clip in front of it in the file"
+            raise InputError(f"{network.source}: {said}, so that beyond it another network would be compared; {fix}")
     if task.arithmetic == "real":
         return
     ends = list(zip(task.lower_exact, task.upper_exact, strict=True))
