@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-
 from onnx import helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
