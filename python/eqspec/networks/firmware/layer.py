@@ -41,8 +41,8 @@ class Project:
     values: dict[str, Value]
     taken: set[str] = field(default_factory=set)
     """The streams that a layer has read, and which are empty then."""
-    softmax: str | None = None
-    """The array that a Softmax left out would give."""
+    softmaxes: set[str] = field(default_factory=set)
+    """The arrays that a Softmax left out would give."""
 
 
 @dataclass(frozen=True)

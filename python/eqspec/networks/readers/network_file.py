@@ -46,10 +46,7 @@ def read_network(
     if dequantised is not None and (folder or program or path.suffix.lower() == ".nnet"):
         raise NoIntegerEndsError(name, "only an ONNX file has integers to dequantise", fix="leave 'dequantised' out")
     if folder or program:
-        if output is not None:
-            what = "firmware" if folder else "a program of da4ml"
-            raise OutputChoiceError(name, f"{what} has no output called {output!r}", fix="leave it out")
-        return _firmware(name)
+        return _firmware(name, output)
     stored = content(name)
     text = path.suffix.lower() == ".nnet"
     if text and output is not None:
@@ -64,12 +61,14 @@ def read_network(
     return replace(network, notes=(*network.notes, *said)) if said else network
 
 
-def _firmware(name: str) -> Network:
+def _firmware(name: str, output: str | None) -> Network:
     """What a folder of hls4ml or da4ml computes, or a program of da4ml. Their readers are loaded when needed."""
     if is_project(Path(name)):
         from eqspec.networks.firmware import project
 
-        return project.read(name)
+        return project.read(name, output)
+    if output is not None:
+        raise OutputChoiceError(name, f"a program of da4ml has no output called {output!r}", fix="leave it out")
     from eqspec.networks.dais import reader
 
     return reader.read(name)
