@@ -20,11 +20,11 @@ from pathlib import Path
 
 from eqspec.errors import NetworkError
 from eqspec.networks.exact_vectors import Integers
-from eqspec.networks.firmware import ends, entry_types
+from eqspec.networks.firmware import adders, ends, entry_types
 from eqspec.networks.firmware.builder import Value
 from eqspec.networks.firmware.calls import Function, read_function
 from eqspec.networks.firmware.declarations import Declarations, read_declarations
-from eqspec.networks.firmware.directives import check_prototype
+from eqspec.networks.firmware.directives import check_header, check_prototype
 from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.folder import DEFINES, OF_ONEAPI, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
@@ -100,8 +100,11 @@ def read(path: str, output: str | None = None) -> Network:
     function = read_function(folder.words(main), declared)
     if (prototype := folder.words_if_there(f"{main.removesuffix('.cpp')}.h")) is not None:
         check_prototype(prototype, f"{Path(main).stem}.h")
-    generated = entry_types.read_types(folder.words_if_there(entry_types.CODE))
-    _check_layers(function, generated)
+    if (code := folder.words_if_there(entry_types.CODE)) is not None:
+        check_header(code)
+    generated = entry_types.read_types(code)
+    sums = adders.definitions(folder.words_if_there(entry_types.CODE))
+    _check_layers(function, {**generated, **sums})
     weights = _weights(folder, declared, function)
     found = ends.find(function, declared, output)
     templates = Templates(path, folder.words_if_there)
@@ -118,6 +121,8 @@ def read(path: str, output: str | None = None) -> Network:
             )
         if call.function in generated:
             entry_types.assign(layer, generated[call.function])
+        elif call.function in sums:
+            adders.assign(layer, *sums[call.function])
         else:
             LAYERS[call.function](layer)
     result = found.output
