@@ -29,11 +29,14 @@ Types = dict[str, tuple[FixedPoint | None, ...]]
 
 
 def read_types(words: Words | None) -> Types:
-    """The functions of this kind that a file defines. NetworkError where one does something else."""
+    """The functions of this kind that a file defines. NetworkError where one does something else, or the file names it
+    once more: which of two functions C++ would call, it decides by rules of its own.
+    """
     found: Types = {}
+    lines, others = dict[str, int](), set[str]()
     while words is not None and words.next.text:
         if not words.skip("template", "<", "typename", "input_t", ",", "typename", "output_t", ">", "void"):
-            words.take()
+            others.add(words.take().text)
             continue
         line, name = words.next.line, words.name("the name of a function")
         words.expect(*_HEAD)
@@ -42,7 +45,10 @@ def read_types(words: Words | None) -> Types:
             entries.append(_entry(words, str(len(entries))))
         if name in found:
             words.fail(line, f"{name} is defined twice")
-        found[name] = tuple(entries)
+        found[name], lines[name] = tuple(entries), line
+    for name in found:
+        if words is not None and name in others:
+            words.fail(lines[name], f"{name} stands elsewhere in this file, too")
     return found
 
 

@@ -30,11 +30,11 @@ def read_network(
 ) -> Network:
     """Read a network from an .onnx or .nnet file, a program of da4ml, or a folder of hls4ml or da4ml.
 
-    `output` is the name of one of several outputs. With `dequantised` a file that takes or gives integers of a
-    quantiser is a function of the real numbers that these stand for; `Dequantised()` takes scales and zero points from
-    the file. `input_shape` gives sizes that a file leaves open beside that of the batch: the shape of one sample, as
-    `(3, 32, 32)`; how many numbers it has, as `(400,)`, where one size is all that is open; or the shapes of inputs by
-    name, batch included, as `{"ids": (1, 16), "mask": (1, 16)}`.
+    `output` is the name of one of several outputs; of hls4ml, of an array of the function. With `dequantised` a file
+    that takes or gives integers of a quantiser is a function of the real numbers that these stand for; `Dequantised()`
+    takes scales and zero points from the file. `input_shape` gives sizes that a file leaves open beside that of the
+    batch: the shape of one sample, as `(3, 32, 32)`; how many numbers it has, as `(400,)`, where one size is all that
+    is open; or the shapes of inputs by name, batch included, as `{"ids": (1, 16), "mask": (1, 16)}`.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
