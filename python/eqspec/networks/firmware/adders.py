@@ -11,30 +11,41 @@
     }
 
 They stand in nnet_code_gen.h and are read there, word by word. An entry is assigned to the type of its variable. All
-that follows are sums of two numbers, one of them shifted, in types that hold whatever the sum may be; so every variable
+that follow are sums of two numbers, one of them shifted, in types that hold whatever the sum may be; so every variable
 is an exact sum of entries times constants, and the function is a matrix again. A type that a sum might leave, or that
-would round it, is refused: da4ml writes none.
+would round it, is refused: da4ml writes none. Such a function is called by itself, by a dense layer that reads a
+stream, or by a convolution in io_parallel at each of its positions.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Callable
+from dataclasses import field, replace
 from fractions import Fraction
-from math import gcd, inf
+from math import gcd, inf, prod
 
 import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware import entry_types
+from eqspec.networks.firmware.builder import Value
+from eqspec.networks.firmware.calls import Definition
+from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
 from eqspec.networks.firmware.lattices import Lattice, integers
 from eqspec.networks.firmware.layer import Layer
 from eqspec.networks.firmware.size_limits import MAX_NEURONS
 from eqspec.networks.firmware.sums import Sums
 from eqspec.networks.firmware.tokens import Words
+from eqspec.networks.firmware.windows import Windows, by_code, sides_of
 
 _MOST_BITS = 900
+_WRAPPER = (
+    "template < typename inp_t , typename out_t , typename DUMMY > struct dense_da_wrapper_{index} {{ "
+    "static void dense ( inp_t inp [ {inputs} ] , out_t out [ {outputs} ] , void * weights = nullptr , "
+    "void * biases = nullptr ) {{ {name} ( inp , out ) ; }} }} ;"
+)
 _OTHER = "write the project with strategy Latency or Resource, or give the program of da4ml (model/comb.json)"
 
 
@@ -97,47 +108,136 @@ class Function:
     outputs: list[Form] = field(default_factory=list)
 
 
-def definitions(words: Words | None) -> dict[str, tuple[Words, Words]]:
-    """The functions of this kind in a file: how each is declared, behind its name, and what it does, both unread."""
-    found: dict[str, tuple[Words, Words]] = {}
+def definitions(words: Words | None) -> dict[str, Definition]:
+    """The functions of this kind in a file, but for those that it names anywhere else than in hls4ml's wrappers."""
+    found: dict[str, Definition] = {}
     times = dict[str, int]()
     while words is not None and words.next.text:
         if words.skip("template", "<", "typename", "inp_t", ",", "typename", "out_t", ">", "void"):
             name = words.name("the name of a function")
-            head = Words.of(words.path, words.until("{"))
-            body = Words.of(words.path, words.until("}"))
-            found[name] = head, body
+            head, body = words.until("{"), words.until("}")
+            found[name] = Definition(words.path, tuple(head), tuple(body))
             times[name] = times.get(name, 0) + 1
+            _skip_wrapper(words, name, [word.text for word in head if word.kind == "number"])
         else:
             text = words.take().text
             times[text] = times.get(text, 0) + 1
-    return {name: parts for name, parts in found.items() if times[name] == 1}
+    return {name: definition for name, definition in found.items() if times[name] == 1}
 
 
-def assign(layer: Layer, head: Words, body: Words) -> None:
-    """The matrix that a function of adders is."""
+def _skip_wrapper(words: Words, name: str, sizes: list[str]) -> None:
+    """Pass over the struct that calls a function of streams, as hls4ml writes it."""
+    if len(sizes) == 2:
+        text = _WRAPPER.format(index=name.rpartition("_")[2], name=name, inputs=sizes[0], outputs=sizes[1])
+        words.skip(*text.split())
+
+
+def assigned(layer: Layer, definition: Definition) -> None:
+    """The matrix that a function of adders is, which is called by itself."""
     layer.check_call(2, 2)
     if layer.word:
-        layer.fail("adders of da4ml are not read of streams", _OTHER)
-    layer.project.templates.check("nnet_function_stubs.h", "bit_shift")
-    function = _read(head, body)
-    given = layer.given(function.size)
+        layer.fail("it is called with a stream", "write the project again")
+    function = _read(layer, definition)
+    every = np.arange(function.size)[None]
+    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+
+
+def of_stream(layer: Layer) -> None:
+    """A dense layer that reads a stream and calls such a function."""
+    layer.check_call(3, 2)
+    configuration = layer.configuration("", ("n_in", "n_out", "strategy", "dense_da"), ("io_type",))
+    layer.project.templates.check("nnet_da_wrappers.h", "dense")
+    layer.project.templates.check("nnet_types.h", "array")
+    if not layer.word:
+        layer.fail("it is called with an array", "write the project again")
+    declared = layer.project.declared
+    definition, function = _called(layer, configuration)
+    sizes = [declared.member_number(configuration, name) for name in ("n_in", "n_out")]
+    if sizes != [function.size, len(function.outputs)]:
+        layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
+    every = np.arange(function.size)[None]
+    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+
+
+def convolution(axes: int) -> Callable[[Layer], None]:
+    """A convolution over so many axes that calls such a function at each position."""
+
+    def read(layer: Layer) -> None:
+        layer.check_call(3, 2)
+        first, *types = layer.call.templates
+        layer = replace(layer, call=replace(layer.call, templates=(*types, first)))
+        # Of a sequence, hls4ml writes heights of -1 and does not read them.
+        layout = ("in_height", "out_height", "filt_height", "stride_height", "stride_width")
+        known = [f"{what}_{side}" for what in ("in", "out", "filt") for side in sides_of(axes)]
+        read_of = ("n_chan", "n_filt", "strategy", "n_partitions", "n_pixels", "dense_da", "fill_buffer")
+        configuration = layer.configuration("", (*known, *read_of), layout)
+        layer.project.templates.check("nnet_da_wrappers.h", f"conv{axes}d_cl")
+        if layer.word:
+            layer.fail("it is called with a stream", "write the project again")
+        number = layer.project.declared.member_number
+        pixels, positions, taps = (
+            prod(number(configuration, f"{what}_{side}") for side in sides_of(axes)) for what in ("in", "out", "filt")
+        )
+        channels, outputs, partitions, at_once = (
+            number(configuration, name) for name in ("n_chan", "n_filt", "n_partitions", "n_pixels")
+        )
+        definition, function = _called(layer, configuration)
+        sizes = (function.size, len(function.outputs), partitions * at_once)
+        if min(pixels, taps, channels) < 1 or sizes != (taps * channels, outputs, positions):
+            layer.fail("its function has other sizes than its windows", "write the project again")
+        index = by_code(layer, configuration, (positions, function.size), pixels * channels)
+        given = layer.given(pixels * channels)
+        layer.gives(_multiplied(layer, definition, function, given, index), argument=1, template=1)
+
+    return read
+
+
+def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Function]:
+    """The function that a configuration names, for the types of the arrays or streams."""
+    declared = layer.project.declared
+    strategy = declared.member_name(configuration, "strategy")
+    name, types = declared.member_function(configuration, "dense_da")
+    ends = tuple(layer.array(layer.call.arguments[place], layer.call.templates[place])[1] for place in (0, 1))
+    if strategy != "nnet::distributed_arithmetic" or types != ends or name not in layer.project.adders:
+        said = f"{name} with strategy {strategy} is not read, is for other types, or is defined twice"
+        layer.fail(said, "write the project again")
+    definition = layer.project.adders[name]
+    return definition, _read(layer, definition)
+
+
+def _multiplied(layer: Layer, definition: Definition, function: Function, given: Value, index: Windows) -> Value:
+    """What a function gives of the entries of each position (P, I), of which -1 is 0."""
     builder = layer.project.builder
     builder.refuse = layer.fail
     types = tuple(function.entries.get(place) for place in range(function.size))
-    entries = entry_types.stored(layer, given, types)
+    flat = index.reshape(-1)
+    gathered = builder.with_zeros(given, flat) if (flat < 0).any() else given.taken(flat)
+    entries = entry_types.stored(layer, gathered, types * len(index))
+    anywhere = _at_any_position(entries.lattice, index.shape)
     for one in function.assignments:
-        if not one.form.is_held(entries.lattice, one.type):
-            body.fail(one.line, f"{one.type.text} does not hold all that is assigned to it", _OTHER)
+        if not one.form.is_held(anywhere, one.type):
+            words = Words(definition.path, "")
+            words.fail(one.line, f"{one.type.text} does not hold all that is assigned to it", _OTHER)
     bits = max(form.bits for form in function.outputs)
     forms = [form.at(bits) for form in function.outputs]
     matrix = np.stack([form.coefficients for form in forms])
-    sums = Sums(np.arange(function.size)[None], matrix, bits, integers([form.constant for form in forms]), bits)
-    layer.gives(builder.added(entries, sums, None, layer.name), argument=1, template=1)
+    places = np.arange(index.size).reshape(index.shape)
+    sums = Sums(places, matrix, bits, integers([form.constant for form in forms]), bits)
+    return builder.added(entries, sums, None, layer.name)
 
 
-def _read(head: Words, body: Words) -> Function:
+def _at_any_position(entries: Lattice, shape: tuple[int, ...]) -> Lattice:
+    """Which numbers an entry may be at any of the positions (P, I)."""
+    least, most, step = (part.reshape(shape) for part in (entries.least, entries.most, entries.step))
+    lowest = least.min(axis=0)
+    apart = np.gcd.reduce(integers(np.concatenate([step, least - lowest])), axis=0)
+    return Lattice(integers(lowest), integers(most.max(axis=0)), integers(apart), entries.bits)
+
+
+def _read(layer: Layer, definition: Definition) -> Function:
     """What a function does. Raises NetworkError."""
+    layer.project.templates.check("nnet_function_stubs.h", "bit_shift")
+    head, body = (Words.of(definition.path, part) for part in (definition.parameters, definition.statements))
     head.expect("(", "inp_t", "model_inp", "[")
     function = Function(_size(head))
     head.expect("]", ",", "out_t", "model_out", "[")

@@ -166,6 +166,15 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_cropping.h:cropping2d_cl": (
         "330badcc6082943206277f1e187311c4",  # 1.2 to 1.3.0
     ),
+    "nnet_da_wrappers.h:conv1d_cl": (
+        "dcfd91af1ba91000b8ad768d86cde291",  # 1.2 to 1.3.0
+    ),
+    "nnet_da_wrappers.h:conv2d_cl": (
+        "e14c0ec99dd9f260c63d7c9199775c3d",  # 1.2 to 1.3.0
+    ),
+    "nnet_da_wrappers.h:dense": (
+        "c58111f46a4a88e5f89dc3afe232aeaf",  # 1.2 to 1.3.0
+    ),
     "nnet_dense.h:DenseLatency": (
         "92f98e3c13269a978eaf73e67f12dd5d",  # 1.0 to 1.3.0
     ),

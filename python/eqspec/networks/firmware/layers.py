@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eqspec.networks.firmware import (
     activations,
+    adders,
     image_layers,
     merge_layers,
     moving_layers,
@@ -26,6 +27,8 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "concatenate1d": merge_layers.concatenated(1),
     "concatenate2d": merge_layers.concatenated(2),
     "concatenate3d": merge_layers.concatenated(3),
+    "conv1d_cl": adders.convolution(1),
+    "conv2d_cl": adders.convolution(2),
     "conv_1d_cl": image_layers.conv(1),
     "conv_2d_cl": image_layers.conv(2),
     "cropping1d_cl": moving_layers.cropped(1),

@@ -111,7 +111,7 @@ def read(path: str, output: str | None = None) -> Network:
     if function.loaders:
         templates.check("nnet_helpers.h", *sorted(function.loaders))
     builder, values = ends.enter(function, found)
-    project = Project(declared, function, weights, builder, templates, values)
+    project = Project(declared, function, weights, builder, templates, values, adders=sums)
     for call in function.calls:
         layer = Layer(project, call)
         named = {argument[0].text for argument in call.arguments if len(argument) == 1}
@@ -122,7 +122,7 @@ def read(path: str, output: str | None = None) -> Network:
         if call.function in generated:
             entry_types.assign(layer, generated[call.function])
         elif call.function in sums:
-            adders.assign(layer, *sums[call.function])
+            adders.assigned(layer, sums[call.function])
         else:
             LAYERS[call.function](layer)
     result = found.output

@@ -127,25 +127,53 @@ def test_the_adders_of_da4ml_are_its_matrix(seed: int, tmp_path: Path) -> None:
         assert network.evaluate_exact(point) == [(value, value) for value in expected]
 
 
-def test_a_layer_of_adders_is_that_of_the_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("io_type", ["io_parallel", "io_stream"])
+def test_a_layer_of_adders_is_that_of_the_simulation(
+    io_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model(5, 3).dense(4).then("Relu").dense(2)
+    place = converted_with_adders(tmp_path / "prj", monkeypatch, model, "MatMul_0", io_type=io_type)
+    called = r"nnet::dense_da_\d+<" if io_type == "io_parallel" else "strategy = nnet::distributed_arithmetic"
+    texts = [(place / "firmware" / name).read_text() for name in ("myproject.cpp", "parameters.h")]
+    assert re.search(called, "".join(texts))
+    network = read_network(place)
+    check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+
+
+def test_a_convolution_with_adders_is_what_the_simulation_computes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its windows are filled by code of their own, of which a part may be zeros."""
+    model = Model((2, 6), 4).convolved(3, pad=1, stride=2).then("Relu").flat().dense(2)
+    place = converted_with_adders(tmp_path / "prj", monkeypatch, model, "Conv_0")
+    assert "nnet::conv1d_cl<config" in (place / "firmware/myproject.cpp").read_text()
+    network = read_network(place)
+    check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+    parameters = place / "firmware/parameters.h"
+    text = parameters.read_text()
+    for old, new, message in (
+        ("n_pixels = 3", "n_pixels = 2", "its function has other sizes"),
+        ("nnet::distributed_arithmetic", "nnet::latency", "with strategy nnet::latency is not read"),
+        ("nnet::dense_da_", "nnet::dense_db_", "is not read, is for other types, or is defined twice"),
+    ):
+        assert old in text
+        parameters.write_text(text.replace(old, new))
+        with pytest.raises(NetworkError, match=message):
+            read_network(place)
+
+
+def converted_with_adders(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, model: Model, layer: str, **settings: Any
+) -> Path:
+    """hls4ml converts a layer so where it reads the input of the model."""
     hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
     pytest.importorskip("da4ml", reason="da4ml is not installed: pip install eqspec[firmware-tests]")
     convert = hls4ml.converters.convert_from_onnx_model
 
-    def with_adders(*model: Any, hls_config: dict[str, Any], **settings: Any) -> Any:
-        """hls4ml converts a layer so where it reads the input of the model."""
-        hls_config["LayerName"]["MatMul_0"]["Strategy"] = "distributed_arithmetic"
-        return convert(*model, hls_config=hls_config, **settings)
+    def with_adders(*given: Any, hls_config: dict[str, Any], **others: Any) -> Any:
+        hls_config["LayerName"][layer]["Strategy"] = "distributed_arithmetic"
+        return convert(*given, hls_config=hls_config, **others)
 
     monkeypatch.setattr(hls4ml.converters, "convert_from_onnx_model", with_adders)
-    types = {"MatMul_0": {"result": "ap_fixed<9,4>", "weight": "ap_fixed<8,3>", "bias": "ap_fixed<8,3>"}}
-    place = project(
-        tmp_path / "prj",
-        Model(5, 3).dense(4).then("Relu").dense(2),
-        precision="ap_fixed<10,4>",
-        of_layers=types,
-        backend="Vitis",
-    )
-    network = read_network(place)
-    assert re.search(r"nnet::dense_da_\d+<", (place / "firmware/myproject.cpp").read_text())
-    check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+    types = {layer: {"result": "ap_fixed<9,4>", "weight": "ap_fixed<8,3>", "bias": "ap_fixed<8,3>"}}
+    return project(folder, model, precision="ap_fixed<10,4>", of_layers=types, backend="Vitis", **settings)
