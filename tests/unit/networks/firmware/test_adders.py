@@ -127,24 +127,27 @@ def test_the_adders_of_da4ml_are_its_matrix(seed: int, tmp_path: Path) -> None:
         assert network.evaluate_exact(point) == [(value, value) for value in expected]
 
 
-@pytest.mark.parametrize("io_type", ["io_parallel", "io_stream"])
-def test_a_layer_of_adders_is_that_of_the_simulation(
-    io_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_layer_of_adders_in_a_stream_is_that_of_the_simulation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Model(5, 3).dense(4).then("Relu").dense(2)
-    place = converted_with_adders(tmp_path / "prj", monkeypatch, model, "MatMul_0", io_type=io_type)
-    called = r"nnet::dense_da_\d+<" if io_type == "io_parallel" else "strategy = nnet::distributed_arithmetic"
-    texts = [(place / "firmware" / name).read_text() for name in ("myproject.cpp", "parameters.h")]
-    assert re.search(called, "".join(texts))
+    model = Model(3, 3).dense(2).then("Relu").dense(2)
+    place = converted_with_adders(tmp_path / "prj", monkeypatch, model, "MatMul_0", io_type="io_stream")
+    assert "strategy = nnet::distributed_arithmetic" in (place / "firmware/parameters.h").read_text()
     network = read_network(place)
     check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+    code = place / CODE
+    text = code.read_text()
+    code.write_text(re.sub(r"(static void dense\(.*\) \{)", r"\1 out[0] = 1;", text))
+    assert code.read_text() != text
+    with pytest.raises(NetworkError, match="is not read, is for other types, or is defined twice"):
+        read_network(place)
 
 
 def test_a_convolution_with_adders_is_what_the_simulation_computes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its windows are filled by code of their own, of which a part may be zeros."""
-    model = Model((2, 6), 4).convolved(3, pad=1, stride=2).then("Relu").flat().dense(2)
+    model = Model((1, 6), 4).convolved(2, pad=1, stride=2).then("Relu").flat().dense(2)
     place = converted_with_adders(tmp_path / "prj", monkeypatch, model, "Conv_0")
     assert "nnet::conv1d_cl<config" in (place / "firmware/myproject.cpp").read_text()
     network = read_network(place)
@@ -152,7 +155,7 @@ def test_a_convolution_with_adders_is_what_the_simulation_computes(
     parameters = place / "firmware/parameters.h"
     text = parameters.read_text()
     for old, new, message in (
-        ("n_pixels = 3", "n_pixels = 2", "its function has other sizes"),
+        ("n_pixels = 1", "n_pixels = 2", "its function has other sizes"),
         ("nnet::distributed_arithmetic", "nnet::latency", "with strategy nnet::latency is not read"),
         ("nnet::dense_da_", "nnet::dense_db_", "is not read, is for other types, or is defined twice"),
     ):
@@ -175,5 +178,5 @@ def converted_with_adders(
         return convert(*given, hls_config=hls_config, **others)
 
     monkeypatch.setattr(hls4ml.converters, "convert_from_onnx_model", with_adders)
-    types = {layer: {"result": "ap_fixed<9,4>", "weight": "ap_fixed<8,3>", "bias": "ap_fixed<8,3>"}}
-    return project(folder, model, precision="ap_fixed<10,4>", of_layers=types, backend="Vitis", **settings)
+    types = {layer: {"result": "ap_fixed<9,4>", "weight": "ap_fixed<6,3>", "bias": "ap_fixed<6,3>"}}
+    return project(folder, model, precision="ap_fixed<10,4>", of_layers=types, **settings)

@@ -14,8 +14,6 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from eqspec import Epsilon, NeverWraps, verify
 from eqspec.networks import read_network
 from unit.networks.firmware.converted import converted
-from unit.networks.firmware.simulation import compiled
-from unit.networks.firmware.test_simulation import check_outputs
 
 QONNX = "qonnx.custom_op.general"
 
@@ -76,14 +74,11 @@ def test_firmware_is_what_was_trained_where_its_biases_have_levels(
     """A bias in floats is rounded to the type that hls4ml gives it."""
     model = Exported(bias_bits=bias_bits).model()
     onnx.save(model, tmp_path / "trained.onnx")
-    trained, place = read_network(tmp_path / "trained.onnx"), converted(tmp_path / "prj", model)
-    firmware = read_network(place)
+    trained, firmware = read_network(tmp_path / "trained.onnx"), read_network(converted(tmp_path / "prj", model))
     found = verify(trained, firmware, -16, 15, Epsilon(0), grid=1 / 64, timeout=20)
     assert found.verdict == verdict
     assert verify(firmware, firmware, -16, 15, NeverWraps(), grid=1 / 64, timeout=20).verdict == "equivalent"
     if bias_bits is None:
         assert found.witness is not None
         point = np.array([[float(x) for x in found.witness.raw]])
-        simulation = compiled(tmp_path, {"prj": (place, firmware)})
-        check_outputs(firmware, "prj", simulation)
-        assert (simulation("prj", point) != trained.evaluate(point)).any()
+        assert (firmware.evaluate(point) != trained.evaluate(point)).any()
