@@ -76,6 +76,7 @@ REFUSED = {
     "bidirectional_stack": _OF_TIME,
     "dot1d": _OF_TWO,
     "einsum": _OF_TWO,
+    "einsum_dense": "sums over several axes of a tensor (EinsumDense) are not read",
     "embedding": "an entry of a table by a number that depends on the input is not read",
     "garnet": _OF_TWO,
     "garnet_stack": _OF_TWO,
@@ -87,6 +88,7 @@ REFUSED = {
     "multiply": _OF_TWO,
     "simple_rnn": _OF_TIME,
     "softmax_multidim": "a softmax over some of its entries alone is not read",
+    "unary_lut": "a table of the model's own, as HGQ writes one for a function of each entry, is not read",
 }
 """Functions of hls4ml that are known and not read, and why."""
 RESULTS = {

@@ -36,15 +36,17 @@ class Exported:
         wrapper = pytest.importorskip("qonnx.core.modelwrapper", reason="qonnx is not installed")
         plain = pytest.importorskip("qonnx.transformation.gemm_to_matmul", reason="qonnx is not installed")
         cleanup = pytest.importorskip("qonnx.util.cleanup", reason="qonnx is not installed")
-        given, made = (
+        given, end = (
             helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in (("x", 5), ("g1", 3))
         )
-        graph = helper.make_graph(self._nodes, "g", [given], [made], self._stored)
+        graph = helper.make_graph(self._nodes, "g", [given], [end], self._stored)
         opsets = [helper.make_opsetid("", 13), helper.make_opsetid(QONNX, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of opsets behind the ninth
-            return cleanup.cleanup_model(wrapper.ModelWrapper(model)).transform(plain.GemmToMatMul()).model
+            ready = cleanup.cleanup_model(wrapper.ModelWrapper(model)).transform(plain.GemmToMatMul())
+        made: onnx.ModelProto = ready.model
+        return made
 
     def _constant(self, value: Any) -> str:
         name = f"c{len(self._stored)}"
@@ -53,7 +55,7 @@ class Exported:
 
     def _quant(self, given: str, made: str, *, scale: float, bits: int, signed: int, narrow: int = 0) -> None:
         held = [self._constant(value) for value in (scale, 0, bits)]
-        kind = {"signed": signed, "narrow": narrow, "rounding_mode": "ROUND"}
+        kind: dict[str, Any] = {"signed": signed, "narrow": narrow, "rounding_mode": "ROUND"}
         self._nodes.append(helper.make_node("Quant", [given, *held], [made], domain=QONNX, **kind))
 
     def _linear(self, number: int, given: str, inputs: int, outputs: int) -> None:
