@@ -140,6 +140,14 @@ class UnsupportedOperatorError(NetworkError):
     """A file has an operator that is not read at all; `operator` and `node` name it."""
 
 
+CHOOSE_OUTPUT_BY_NAME = (
+    "'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
+    'line, output="NAME" in Python; the others are left alone'
+)
+CHOOSE_OUTPUT = f"say which one is meant: {CHOOSE_OUTPUT_BY_NAME}"
+"""What to do about an OutputChoiceError."""
+
+
 class OutputChoiceError(NetworkError):
     """A file has several outputs of which none was chosen, or not the one that was."""
 

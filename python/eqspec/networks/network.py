@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -83,6 +84,13 @@ class Port:
     name: str
     shape: tuple[int | str, ...]
     size: int
+
+
+def places_of(ports: Sequence[Port]) -> str:
+    """Which entries of the vector of all inputs each input has, for notes."""
+    ends = list(accumulate(port.size for port in ports))
+    shown = [f"{p.name!r} has entries {end - p.size} to {end - 1}" for p, end in zip(ports, ends, strict=True)]
+    return ", ".join(shown[:20]) + (", ..." if len(shown) > 20 else "")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,20 @@ LAYERS: dict[str, list[tuple[str, list[str], dict[str, Any]]]] = {
         ("BatchNormalization", ["b", "b", "b", "v"], {"epsilon": 0.25}),
         ("MaxPool", [], {"kernel_shape": [2, 2], "strides": [2, 1], "pads": [0, 0, 0, 0]}),
     ],
-}
+    # As Brevitas exports them, which qonnx then converts with all of their attributes.
+    "exported": [
+        ("Conv", ["w", "b"], {"auto_pad": "NOTSET", "kernel_shape": [3, 2], "strides": [1, 1], "pads": [1, 1, 1, 1]}),
+        ("BatchNormalization", ["b", "b", "b", "v"], {"epsilon": 0.25, "training_mode": 0}),
+        (
+            "MaxPool",
+            [],
+            {
+                "auto_pad": "NOTSET", "ceil_mode": 0, "dilations": [1, 1], "kernel_shape": [2, 2], "pads": [0, 0, 0, 0],
+                "storage_order": 0, "strides": [2, 1],
+            },
+        ),
+    ],
+}  # fmt: skip
 
 
 def constants(random: np.random.Generator) -> Constants:
@@ -76,7 +89,11 @@ def test_they_are_the_standard_operators_between_transpositions(name: str, tmp_p
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (node("Conv", ["x", "w"], "y", domain=DOMAIN, auto_pad="SAME_UPPER"), "auto_pad"),
+        (node("Conv", ["x", "w"], "y", domain=DOMAIN, auto_pad="SAME_UPPER"), "'auto_pad' is SAME_UPPER, which qonnx"),
+        (node("Conv", ["x", "w"], "y", domain=DOMAIN, ceil_mode=1), "'ceil_mode' is 1"),
+        (node("MaxPool", ["x"], "y", domain=DOMAIN, kernel_shape=[2, 2], ceil_mode=1), "'ceil_mode' is 1"),
+        (node("MaxPool", ["x"], "y", domain=DOMAIN, kernel_shape=[2, 2], dilations=[1, 2]), "'dilations' is"),
+        (node("MaxPool", ["x"], "y", domain=DOMAIN, kernel_shape=[2, 2], count=1), "'count' is not known"),
         (node("MaxPool", ["x", "w"], "y", domain=DOMAIN, kernel_shape=[2, 2]), "2 inputs"),
         (node("AveragePool", ["x"], "y", domain=DOMAIN, kernel_shape=[2, 2]), "behind the places"),
         (node("Conv", ["x", "b"], "y", domain=DOMAIN), "without an axis of channels"),

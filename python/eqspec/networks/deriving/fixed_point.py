@@ -51,7 +51,7 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
     every = _all_are_layers(network)
     of = types.roles
     builder = Builder(network.input_size, refuse)
-    value = builder.entered(of["inputs"], "input_t")
+    value = builder.entered(of["inputs"], "input_t", np.arange(network.input_size))
     for number, step in enumerate(network.steps):
         layer = number + 1
         tile = _tile(step, number, refuse)

@@ -206,4 +206,4 @@ def softmax(layer: Layer) -> None:
     if any(size != value.size for size in sizes):
         layer.fail("it is over some of its entries alone", "a Softmax over all of them can be left out")
     layer.project.values[result.name] = value
-    layer.project.softmax = result.name
+    layer.project.softmaxes.add(result.name)

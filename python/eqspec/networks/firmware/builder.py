@@ -60,20 +60,16 @@ class Builder:
     steps: list[Step] = field(default_factory=list)
     casts: list[Cast] = field(default_factory=list)
 
-    def given(self) -> NDArray[np.intp]:
-        """The rows of the inputs."""
-        return np.arange(self.inputs)
-
-    def entered(self, of: FixedPoint, name: str) -> Value:
-        """The inputs, any real numbers, assigned to a type."""
+    def entered(self, of: FixedPoint, name: str, rows: NDArray[np.intp]) -> Value:
+        """Some of the inputs, which are any real numbers, assigned to a type."""
         if of.whole:
             fix = f"use {_rounding(of)}, which rounds as it says"
             self.refuse(f"{name} is {of.text}; what the simulation makes of a fraction there is not certain", fix)
-        everything = Lattice.of_type(of, self.inputs)
-        kind = self._quantiser(of, of.low, of.high, wraps=of.wraps)
-        step = self._behind(INPUTS, self.inputs, Curves.all(kind))
-        self.casts.append(Cast(step, slice(0, self.inputs), name, of.text))
-        return Value(step, self.given(), everything)
+        size = len(rows)
+        kind = Curves.all(self._quantiser(of, of.low, of.high, wraps=of.wraps))
+        step = self.new((Term(INPUTS, Tile.rearranged(rows)),), np.zeros(size), kind)
+        self.casts.append(Cast(step, slice(0, size), name, of.text))
+        return Value(step, np.arange(size), Lattice.of_type(of, size))
 
     def assigned(self, value: Value, of: FixedPoint, name: str, *, rectified: bool = False) -> Value:
         """A value assigned to a type; `rectified`: max(0, value)."""

@@ -48,6 +48,15 @@ class Call:
     layer: str
 
 
+@dataclass(frozen=True)
+class Definition:
+    """A function that stands in the project for one model: its parameters and its statements, not read yet."""
+
+    path: str
+    parameters: tuple[Word, ...]
+    statements: tuple[Word, ...]
+
+
 @dataclass
 class Function:
     """What the function of the project consists of."""

@@ -189,6 +189,26 @@ class Declarations:
         self._all_taken(words)
         return "::".join(written)
 
+    def member_function(self, configuration: Configuration, name: str) -> tuple[str, tuple[Type, Type]]:
+        """A member that is a function of `nnet` for two types: its name and these; `value_type` is that of entries."""
+        words, _ = self._member(configuration, name, "function")
+        words.expect("nnet", "::")
+        function = words.name("the name of a function")
+        of = list[Type]()
+        for mark in ("<", ","):
+            words.expect(mark)
+            entries = words.skip("typename")
+            found = self.type(words)
+            if entries:
+                words.expect("::", "value_type")
+                if not isinstance(found, ArrayOf):
+                    words.refuse("the type of a stream")
+                found = found.of
+            of.append(found)
+        words.expect(">")
+        self._all_taken(words)
+        return function, (of[0], of[1])
+
     def member_numbers(self, configuration: Configuration, name: str) -> list[int]:
         """A member that is several numbers."""
         found = self.numbers.get(self.members.get((configuration.name, name), ""))
@@ -339,6 +359,10 @@ def _declared_member(words: Words) -> tuple[str, Member]:
         label = words.name("the name of a member")
         words.expect("=")
         return label, Member("template", tuple(words.until(";")), line)
+    if words.skip("constexpr", "static", "auto"):
+        label = words.name("the name of a member")
+        words.expect("=")
+        return label, Member("function", tuple(words.until(";")), line)
     words.expect("static")
     if not words.skip("const"):
         words.expect("constexpr")

@@ -29,11 +29,14 @@ Types = dict[str, tuple[FixedPoint | None, ...]]
 
 
 def read_types(words: Words | None) -> Types:
-    """The functions of this kind that a file defines. NetworkError where one does something else."""
+    """The functions of this kind that a file defines. NetworkError where one does something else, or the file names it
+    once more: which of two functions C++ would call, it decides by rules of its own.
+    """
     found: Types = {}
+    lines, others = dict[str, int](), set[str]()
     while words is not None and words.next.text:
         if not words.skip("template", "<", "typename", "input_t", ",", "typename", "output_t", ">", "void"):
-            words.take()
+            others.add(words.take().text)
             continue
         line, name = words.next.line, words.name("the name of a function")
         words.expect(*_HEAD)
@@ -42,7 +45,10 @@ def read_types(words: Words | None) -> Types:
             entries.append(_entry(words, str(len(entries))))
         if name in found:
             words.fail(line, f"{name} is defined twice")
-        found[name] = tuple(entries)
+        found[name], lines[name] = tuple(entries), line
+    for name in found:
+        if words is not None and name in others:
+            words.fail(lines[name], f"{name} stands elsewhere in this file, too")
     return found
 
 
@@ -51,14 +57,15 @@ def _entry(words: Words, place: str) -> FixedPoint | None:
     if words.skip("0", ";"):
         return None
     line = words.next.line
-    of = read_type(words, _number)
+    of = read_type(words, whole_number)
     if of is None or of.whole:
         words.fail(line, "an entry that is assigned to no ap_fixed or ap_ufixed")
     words.expect("(", "inp", "[", place, "]", ")", ";")
     return of
 
 
-def _number(words: Words) -> int:
+def whole_number(words: Words) -> int:
+    """The whole number of few digits that stands here."""
     sign = -1 if words.skip("-") else 1
     word = words.take()
     if not word.text.isdecimal() or len(word.text) > 4:
@@ -71,14 +78,19 @@ def assign(layer: Layer, types: tuple[FixedPoint | None, ...]) -> None:
     layer.check_call(2, 2)
     if layer.word:
         layer.fail("types of single entries are not read of streams", "use io_parallel")
-    given = layer.given(len(types))
+    value = stored(layer, layer.given(len(types)), types)
+    layer.gives(value, argument=1, template=1)
+
+
+def stored(layer: Layer, given: Value, types: tuple[FixedPoint | None, ...]) -> Value:
+    """The entries of a value, each in its type, and 0 where there is none."""
     builder = layer.project.builder
     builder.refuse = layer.fail
     parts = list[tuple[Value, NDArray[np.intp]]]()
     for of in dict.fromkeys(of for of in types if of is not None):
         entries = np.array([place for place, one in enumerate(types) if one == of])
         parts.append((builder.assigned(given.taken(entries), of, f"{layer.name} of {len(entries)} entries"), entries))
-    layer.gives(_together(builder, parts, len(types)), argument=1, template=1)
+    return _together(builder, parts, len(types))
 
 
 def _together(builder: Builder, parts: list[tuple[Value, NDArray[np.intp]]], size: int) -> Value:

@@ -166,6 +166,15 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_cropping.h:cropping2d_cl": (
         "330badcc6082943206277f1e187311c4",  # 1.2 to 1.3.0
     ),
+    "nnet_da_wrappers.h:conv1d_cl": (
+        "dcfd91af1ba91000b8ad768d86cde291",  # 1.2 to 1.3.0
+    ),
+    "nnet_da_wrappers.h:conv2d_cl": (
+        "e14c0ec99dd9f260c63d7c9199775c3d",  # 1.2 to 1.3.0
+    ),
+    "nnet_da_wrappers.h:dense": (
+        "c58111f46a4a88e5f89dc3afe232aeaf",  # 1.2 to 1.3.0
+    ),
     "nnet_dense.h:DenseLatency": (
         "92f98e3c13269a978eaf73e67f12dd5d",  # 1.0 to 1.3.0
     ),
@@ -194,6 +203,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "76201806a8001ce1fc50ff89dd7fd1cb",  # 0.8.1
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
+    ),
+    "nnet_function_stubs.h:bit_shift": (
+        "94a36dbd430e1d1f32c2390fb768fc64",  # 1.2 to 1.3.0
     ),
     "nnet_helpers.h:load_exponent_weights_from_txt": (
         "caf2c07bba44d96040c7b3da6f3e9009",  # 0.8.1 to 1.3.0

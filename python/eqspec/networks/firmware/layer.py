@@ -15,7 +15,7 @@ import numpy as np
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.firmware.builder import Builder, Value
-from eqspec.networks.firmware.calls import Array, Call, Function
+from eqspec.networks.firmware.calls import Array, Call, Definition, Function
 from eqspec.networks.firmware.declarations import ArrayOf, Configuration, Declarations, check_members
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.templates import Templates
@@ -41,8 +41,10 @@ class Project:
     values: dict[str, Value]
     taken: set[str] = field(default_factory=set)
     """The streams that a layer has read, and which are empty then."""
-    softmax: str | None = None
-    """The array that a Softmax left out would give."""
+    softmaxes: set[str] = field(default_factory=set)
+    """The arrays that a Softmax left out would give."""
+    adders: dict[str, Definition] = field(default_factory=dict)
+    """The functions of adders by their names (`adders`)."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eqspec.networks.firmware import (
     activations,
+    adders,
     image_layers,
     merge_layers,
     moving_layers,
@@ -26,6 +27,8 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "concatenate1d": merge_layers.concatenated(1),
     "concatenate2d": merge_layers.concatenated(2),
     "concatenate3d": merge_layers.concatenated(3),
+    "conv1d_cl": adders.convolution(1),
+    "conv2d_cl": adders.convolution(2),
     "conv_1d_cl": image_layers.conv(1),
     "conv_2d_cl": image_layers.conv(2),
     "cropping1d_cl": moving_layers.cropped(1),
@@ -73,6 +76,7 @@ REFUSED = {
     "bidirectional_stack": _OF_TIME,
     "dot1d": _OF_TWO,
     "einsum": _OF_TWO,
+    "einsum_dense": "sums over several axes of a tensor (EinsumDense) are not read",
     "embedding": "an entry of a table by a number that depends on the input is not read",
     "garnet": _OF_TWO,
     "garnet_stack": _OF_TWO,
@@ -84,6 +88,7 @@ REFUSED = {
     "multiply": _OF_TWO,
     "simple_rnn": _OF_TIME,
     "softmax_multidim": "a softmax over some of its entries alone is not read",
+    "unary_lut": "a table of the model's own, as HGQ writes one for a function of each entry, is not read",
 }
 """Functions of hls4ml that are known and not read, and why."""
 RESULTS = {

@@ -8,29 +8,27 @@
 The configuration that hls4ml was given (hls4ml_config.yml) is not read: it says `auto` where hls4ml chose a type. What
 is not recognised is refused by name with its file and line.
 
-The input of the network are real numbers. They are assigned to the type of the input as the simulation's bridge does
-it, so that what this type cuts off is part of what is compared.
+The inputs of the network are real numbers. They are assigned to the types of the inputs as the simulation's bridge does
+it, so that what a type cuts off is part of what is compared.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from math import prod
 from pathlib import Path
 
 from eqspec.errors import NetworkError
 from eqspec.networks.exact_vectors import Integers
-from eqspec.networks.firmware import entry_types
-from eqspec.networks.firmware.builder import Builder, Value
-from eqspec.networks.firmware.calls import Array, Call, Function, read_function
-from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
-from eqspec.networks.firmware.directives import check_prototype
+from eqspec.networks.firmware import adders, ends, entry_types
+from eqspec.networks.firmware.builder import Value
+from eqspec.networks.firmware.calls import Function, read_function
+from eqspec.networks.firmware.declarations import Declarations, read_declarations
+from eqspec.networks.firmware.directives import check_header, check_prototype
 from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.folder import DEFINES, OF_ONEAPI, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
-from eqspec.networks.firmware.layers import LAYERS, REFUSED, given_by
-from eqspec.networks.firmware.size_limits import MAX_NEURONS
+from eqspec.networks.firmware.layers import LAYERS, REFUSED
 from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
 from eqspec.networks.firmware.weights import Weights, read_header, read_text
@@ -86,8 +84,11 @@ class _Folder:
         return found.hexdigest()
 
 
-def read(path: str) -> Network:
-    """The network of a folder. Raises NetworkError naming file and line."""
+def read(path: str, output: str | None = None) -> Network:
+    """The network of a folder; `output` is the name of one of several outputs, the array of the project's function.
+
+    Raises NetworkError naming file and line, an OutputChoiceError where an output has to be chosen or is not there.
+    """
     folder = _Folder(path)
     if not (Path(path) / DEFINES).is_file() and (Path(path) / OF_ONEAPI).is_file():
         fix = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
@@ -99,64 +100,70 @@ def read(path: str) -> Network:
     function = read_function(folder.words(main), declared)
     if (prototype := folder.words_if_there(f"{main.removesuffix('.cpp')}.h")) is not None:
         check_prototype(prototype, f"{Path(main).stem}.h")
-    generated = entry_types.read_types(folder.words_if_there(entry_types.CODE))
-    _check_layers(function, generated)
+    if (code := folder.words_if_there(entry_types.CODE)) is not None:
+        check_header(code)
+    generated = entry_types.read_types(code)
+    sums = adders.definitions(folder.words_if_there(entry_types.CODE))
+    _check_layers(function, {**generated, **sums})
     weights = _weights(folder, declared, function)
-    given, result = _ends(function)
-    of = given.type.of if isinstance(given.type, ArrayOf) else given.type
-    size = _input_size(function, declared, given)
-
-    def refuse(message: str, fix: str) -> None:
-        raise NetworkError(function.path, f"line {given.line}: {given.name}: {message}", fix=fix)
-
-    builder = Builder(size, refuse)  # type: ignore[arg-type]
+    found = ends.find(function, declared, output)
     templates = Templates(path, folder.words_if_there)
     if function.loaders:
         templates.check("nnet_helpers.h", *sorted(function.loaders))
-    project = Project(declared, function, weights, builder, templates, {})
-    project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
+    builder, values = ends.enter(function, found)
+    project = Project(declared, function, weights, builder, templates, values, adders=sums)
     for call in function.calls:
         layer = Layer(project, call)
-        if project.softmax is not None:
+        named = {argument[0].text for argument in call.arguments if len(argument) == 1}
+        if any(function.same.get(name, name) in project.softmaxes for name in named):
             layer.fail(
                 "it stands behind a Softmax, which is left out at the end alone", "end the network in its scores"
             )
         if call.function in generated:
             entry_types.assign(layer, generated[call.function])
+        elif call.function in sums:
+            adders.assigned(layer, sums[call.function])
         else:
             LAYERS[call.function](layer)
+    result = found.output
     if result.size is None and result.name in project.taken:
         message = f"line {result.line}: {result.name}, a stream, is given and read again"
         raise NetworkError(function.path, message, fix="copy it with clone_stream, as hls4ml does")
-    outputs = project.values.get(result.name)
-    if outputs is None:
+    value = project.values.get(result.name)
+    if value is None:
         raise NetworkError(function.path, f"line {result.line}: nothing gives {result.name}", fix=UNREAD)
-    return _network(folder, function, builder, project, given, result, outputs)
+    return _network(folder, project, found, value, output)
 
 
-def _network(
-    folder: _Folder, function: Function, builder: Builder, project: Project, given: Array, result: Array, outputs: Value
-) -> Network:
-    steps, casts = finished(builder, outputs)
+def _network(folder: _Folder, project: Project, found: ends.Ends, outputs: Value, chosen: str | None) -> Network:
+    function, result = project.function, found.output
+    steps, casts = finished(project.builder, outputs)
+    steps, inputs = ends.without_unread(steps, ends.ports(found))
     notes = [f"read as the C++ of {function.name}, with its types as compiled"]
     bus = Path(function.name).with_name(f"{Path(function.name).stem}_axi.cpp").name
     if (Path(folder.path) / "firmware" / bus).is_file():
         notes.append(f"{bus}, which converts numbers to the types of the bus and back, is left out")
     if project.templates.missing:
         notes.append(f"{FOLDER} is not part of the folder: its layers are taken to be those of hls4ml 1.3")
-    if project.softmax is not None:
+    if result.name in project.softmaxes:
         notes.append("the trailing Softmax, a table in the firmware, is left out: the outputs are its scores")
+    notes += ends.notes(found, inputs)
+    size = sum(port.size for port in inputs)
     return Network(
         steps,
-        builder.inputs,
+        size,
         folder.path,
         folder.digest,
-        given.name,
-        (builder.inputs,),
+        ", ".join(port.name for port in inputs),
+        (size,),
         result.name,
         (outputs.size,),
         notes=tuple(notes),
         casts=casts,
+        ports=inputs if len(found.inputs) > 1 else (),
+        chosen=chosen,
+        alone=len(found.inputs) == len(found.outputs) == 1,
+        unread=tuple(array.name for array in found.inputs if array.name not in {port.name for port in inputs}),
     )
 
 
@@ -237,66 +244,3 @@ def _check_include(folder: _Folder, include: str) -> None:
     standard = "." not in include and "/" not in include
     if not (standard or include in _KNOWN_HEADERS or (include.startswith("nnet_utils/nnet_") and ".." not in include)):
         raise NetworkError(folder.place("firmware"), f"{include!r} is included, which is not read", fix=UNREAD)
-
-
-def _ends(function: Function) -> tuple[Array, Array]:
-    """What goes in and what comes out: the arrays of the function that no call gives, and that one does."""
-    written = set[str]()
-    for call in function.calls:
-        for place in given_by(call.function, len(call.arguments), len(call.templates)):
-            argument = call.arguments[place] if place < len(call.arguments) else ()
-            if len(argument) == 1:
-                written.add(function.same.get(argument[0].text, argument[0].text))
-    given = [array for array in function.parameters if array.name not in written]
-    results = [array for array in function.parameters if array.name in written]
-    for what, found in (("inputs", given), ("outputs", results)):
-        if len(found) != 1:
-            line = function.parameters[0].line
-            message = f"line {line}: {function.name} has {len(found)} {what} ({', '.join(a.name for a in found)})"
-            raise NetworkError(function.path, message, fix=f"write a project whose network has one of the {what} alone")
-    return given[0], results[0]
-
-
-def _input_size(function: Function, declared: Declarations, given: Array) -> int:
-    """How many numbers the input has: declared of an array, else what the layer says that reads the stream."""
-    size = given.size
-    if size is None:
-        for call in function.calls:
-            names = [argument[0].text for argument in call.arguments if len(argument) == 1]
-            if given.name in names:
-                size = _size_read(declared, call, names.index(given.name))
-                break
-    if size is None or not 1 <= size <= MAX_NEURONS:
-        shown = "an unknown number of" if size is None else str(size)
-        fix = f"firmware with 1 to {MAX_NEURONS} inputs is read"
-        raise NetworkError(function.path, f"line {given.line}: {given.name} has {shown} entries", fix=fix)
-    return size
-
-
-_SIZES = (
-    ("n_in", "n_filt"), ("in_height", "in_width", "n_filt"), ("in_height", "in_width", "n_chan"),
-    ("in_width", "n_chan"), ("n_in",), ("height", "width", "n_chan"), ("n_elem",), ("n_elem1",), ("N",),
-)  # fmt: skip
-"""Members of configurations whose product is how many numbers a layer reads; the first that are there."""
-
-
-def _size_read(declared: Declarations, call: Call, place: int) -> int | None:
-    """How many numbers a call reads of a stream, None where that is not known."""
-    last = call.templates[-1] if call.templates else ()
-    configuration = declared.configurations.get(last[0].text) if last else None
-    if configuration is None:
-        return int(last[0].text) if len(last) == 1 and last[0].text.isdecimal() else None
-    if configuration.base == "concat_config":
-        rank = int(call.function.removeprefix("concatenate")[:1] or 1)
-        members: tuple[str, ...] = tuple(f"n_elem{place + 1}_{axis}" for axis in range(rank))
-    else:
-        pools = configuration.base.startswith("pooling")
-        found = [
-            names
-            for names in _SIZES
-            if all(name in configuration.members for name in names) and (pools or "n_filt" not in names)
-        ]
-        if not found:
-            return None
-        members = found[0]
-    return prod(declared.member_number(configuration, name) for name in members)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from eqspec.networks.exact_vectors import Integers
-from eqspec.networks.firmware import one_bit
+from eqspec.networks.firmware import adders, one_bit
 from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
@@ -30,6 +30,9 @@ _STREAM_HELPERS = ("dense_wrapper", "data_prepare", "res_write", "dense_latency_
 
 def dense(layer: Layer) -> None:
     """A matrix times the inputs, and a bias, in an accumulator."""
+    if len(layer.call.arguments) == 2:
+        adders.of_stream(layer)
+        return
     layer.check_call(3, 4)
     read = ("n_in", "n_out", "accum_t", "bias_t", "weight_t", "kernel", "product")
     configuration = layer.configuration("dense_config", read, SPEED)

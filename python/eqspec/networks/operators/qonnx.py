@@ -9,8 +9,9 @@ Their values are real numbers, so nothing has to dequantise them. Low and high f
 (its documentation says that it means nothing for these). HALF_UP is half away from zero there.
 
 Trunc rounds twice. With m = 2^k and k >= 1 the two are one: as m is even, the tie in front of a multiple of m rounds up
-to it, so floor(round(t) / m) = floor((t + 1/2) / m). For other roundings, and k = 0, they are two functions. In Trunc
-of five inputs nothing is cut off; it is read where its argument is made of quantisers alone, and so is bounded.
+to it, so floor(round(t) / m) = floor((t + 1/2) / m). For other roundings, and k <= 0, they are two functions: an output
+may have finer steps than what is truncated, as Brevitas writes averages. In Trunc of five inputs nothing is cut off; it
+is read where its argument is made of quantisers alone, and so is bounded.
 """
 
 from __future__ import annotations
@@ -96,9 +97,11 @@ def truncated(call: OperatorCall) -> Sequence[Value]:
         by = unit / scale
         base = zero / by
         low, high = _ends(_bits(call, 5, x.shape), call.integer("signed", 1), call.integer("narrow", 0))
-        inner = low * by, high * by
-    if (np.frexp(by)[0] != 0.5).any() or (by < 1.0).any() or (len(call.node.input) == 6 and (scale * by != unit).any()):
-        raise UnreadableError("steps that do not become coarser by a power of two", "use a Quant for each of the two")
+        inner = np.floor(low * by), np.ceil(high * by)
+    if (np.frexp(by)[0] != 0.5).any() or (len(call.node.input) == 6 and (scale * by != unit).any()):
+        raise UnreadableError(
+            "steps of which one is no power of two times the other", "use a Quant for each of the two"
+        )
     if (by == 1.0).all():
         return [_result(call, x, Steps(scale, zero, low, high, nothing), unit, base)]
     if rounding is Rounding.FLOOR and (by >= 2.0).all() and ((zero + 0.5) - 0.5 == zero).all():

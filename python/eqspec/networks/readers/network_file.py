@@ -30,11 +30,11 @@ def read_network(
 ) -> Network:
     """Read a network from an .onnx or .nnet file, a program of da4ml, or a folder of hls4ml or da4ml.
 
-    `output` is the name of one of several outputs. With `dequantised` a file that takes or gives integers of a
-    quantiser is a function of the real numbers that these stand for; `Dequantised()` takes scales and zero points from
-    the file. `input_shape` gives sizes that a file leaves open beside that of the batch: the shape of one sample, as
-    `(3, 32, 32)`; how many numbers it has, as `(400,)`, where one size is all that is open; or the shapes of inputs by
-    name, batch included, as `{"ids": (1, 16), "mask": (1, 16)}`.
+    `output` is the name of one of several outputs; of hls4ml, of an array of the function. With `dequantised` a file
+    that takes or gives integers of a quantiser is a function of the real numbers that these stand for; `Dequantised()`
+    takes scales and zero points from the file. `input_shape` gives sizes that a file leaves open beside that of the
+    batch: the shape of one sample, as `(3, 32, 32)`; how many numbers it has, as `(400,)`, where one size is all that
+    is open; or the shapes of inputs by name, batch included, as `{"ids": (1, 16), "mask": (1, 16)}`.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
@@ -46,10 +46,7 @@ def read_network(
     if dequantised is not None and (folder or program or path.suffix.lower() == ".nnet"):
         raise NoIntegerEndsError(name, "only an ONNX file has integers to dequantise", fix="leave 'dequantised' out")
     if folder or program:
-        if output is not None:
-            what = "firmware" if folder else "a program of da4ml"
-            raise OutputChoiceError(name, f"{what} has no output called {output!r}", fix="leave it out")
-        return _firmware(name)
+        return _firmware(name, output)
     stored = content(name)
     text = path.suffix.lower() == ".nnet"
     if text and output is not None:
@@ -64,12 +61,14 @@ def read_network(
     return replace(network, notes=(*network.notes, *said)) if said else network
 
 
-def _firmware(name: str) -> Network:
+def _firmware(name: str, output: str | None) -> Network:
     """What a folder of hls4ml or da4ml computes, or a program of da4ml. Their readers are loaded when needed."""
     if is_project(Path(name)):
         from eqspec.networks.firmware import project
 
-        return project.read(name)
+        return project.read(name, output)
+    if output is not None:
+        raise OutputChoiceError(name, f"a program of da4ml has no output called {output!r}", fix="leave it out")
     from eqspec.networks.dais import reader
 
     return reader.read(name)

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-from eqspec.errors import OutputChoiceError
+from eqspec.errors import CHOOSE_OUTPUT, CHOOSE_OUTPUT_BY_NAME, OutputChoiceError
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.onnx_tensor import FLOATS
 from eqspec.networks.readers import onnx_labels
@@ -33,11 +33,6 @@ _HANDS_ON = frozenset({
     "Shape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze",
 })  # fmt: skip
 """Operators that hand on their input unchanged."""
-_BY_NAME = (
-    "'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
-    'line, output="NAME" in Python; the others are left alone'
-)
-CHOOSE = f"say which one is meant: {_BY_NAME}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +87,7 @@ def _refuse_list(path: str, name: str, made: NodeProto | None) -> NoReturn:
     inside = [] if made is None or made.op_type != "SequenceConstruct" else [repr(one) for one in made.input[:6]]
     known = f", for instance {' or '.join(inside)}" if inside else ""
     message = f"output {name!r} is no tensor but a list of them, or a dictionary"
-    raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {_BY_NAME}")
+    raise OutputChoiceError(path, message, fix=f"choose a tensor of the graph{known}: {CHOOSE_OUTPUT_BY_NAME}")
 
 
 def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: list[str]) -> ValueInfoProto:
@@ -114,7 +109,7 @@ def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: lis
     first = outputs[0]
     if len({_source(value.name, makers) for value in outputs}) > 1:
         names = ", ".join(repr(value.name) for value in outputs[:12])
-        raise OutputChoiceError(path, f"the model has {len(outputs)} outputs ({names})", fix=CHOOSE)
+        raise OutputChoiceError(path, f"the model has {len(outputs)} outputs ({names})", fix=CHOOSE_OUTPUT)
     if len(outputs) > 1:
         notes.append(f"{_listed([v.name for v in outputs[1:]])} left alone: the same as {first.name!r}")
     return first

@@ -6,12 +6,11 @@ A note says what the reader did or assumed. None of them changes the network.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 from onnx import NodeProto
 
 from eqspec.networks import pair_saturation
-from eqspec.networks.network import Port
+from eqspec.networks.network import Port, places_of
 from eqspec.networks.readers import rewritten_weights, rounded_inputs
 from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import name_of
@@ -22,17 +21,10 @@ from eqspec.networks.runtime_functions import ASSUMPTION, is_assumed
 def about_inputs(ports: Sequence[Port], batch: int | None) -> Iterator[str]:
     """How the vector of inputs is made of those of the file; `batch` is the fixed batch size that was set aside."""
     if len(ports) > 1:
-        yield f"the inputs are one vector: {_places(ports)}"
+        yield f"the inputs are one vector: {places_of(ports)}"
     if batch is not None:
         names = " and ".join(repr(port.name) for port in ports)
         yield f"the first axis of input {names} (size {batch}) is the batch; one sample is read"
-
-
-def _places(ports: Sequence[Port]) -> str:
-    """Which entries of the vector of all inputs each input has."""
-    ends = list(accumulate(port.size for port in ports))
-    shown = [f"{p.name!r} has entries {end - p.size} to {end - 1}" for p, end in zip(ports, ends, strict=True)]
-    return ", ".join(shown[:20]) + (", ..." if len(shown) > 20 else "")
 
 
 def about_rounding(made: Steps, unit: float) -> Iterator[str]:

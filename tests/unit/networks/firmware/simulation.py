@@ -7,6 +7,7 @@ and output are doubles, which the simulation assigns to the types of the project
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.networks import Network
+from eqspec.networks.network import Port
 
 _HEAD = """
 #include <algorithm>
@@ -58,20 +60,7 @@ extern "C" void run_{name}(const double *given, double *found, size_t count) {{
     }}
 }}
 """
-_ARRAYS = """
-        static of_{name}::{given_t} x[{inputs}];
-        static of_{name}::{found_t} y[{outputs}];
-        nnet::convert_data<const double, of_{name}::{given_t}, {inputs}>(given, x);
-        of_{name}::myproject(x, y);
-        nnet::convert_data<of_{name}::{found_t}, double, {outputs}>(y, found);
-"""
-_STREAMS = """
-        hls::stream<of_{name}::{given_t}> x("x");
-        hls::stream<of_{name}::{found_t}> y("y");
-        nnet::convert_data<const double, of_{name}::{given_t}, {inputs}>(given, x);
-        of_{name}::myproject(x, y);
-        nnet::convert_data<of_{name}::{found_t}, double, {outputs}>(y, found);
-"""
+_PARAMETER = re.compile(r"hls::stream<(\w+)>\s*&?\s*(\w+)|(\w+)\s+(\w+)\[([^\]]+)\]")
 _TRACE = """
 namespace nnet {
 bool trace_enabled = false;
@@ -114,18 +103,15 @@ def compiled(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> Simu
         sizes[name] = network.input_size, network.output_size
         head = (place / "firmware/myproject.cpp").read_text()
         signature = head[head.index("void myproject(") : head.index(") {")]
-        streams = "hls::stream" in signature
-        given_t, found_t = (_type_of(line) for line in signature.splitlines()[1:3])
         values = {
             "name": name, "folder": place, "inputs": network.input_size, "outputs": network.output_size,
-            "given_t": given_t, "found_t": found_t,
+            "body": _body(name, signature.partition("(")[2], network),
         }  # fmt: skip
-        body = (_STREAMS if streams else _ARRAYS).format(**values)
         guards = sorted(path.stem.upper() for path in (place / "firmware/weights").glob("*.h"))
         undefined = "\n".join(f"#undef {guard}_H_" for guard in guards)
         # Headers of hls4ml that this project is the first to use stand in front of its namespace.
         text += [line for line in (place / "firmware/parameters.h").read_text().splitlines() if "nnet_utils/" in line]
-        text.append(_NAMESPACE.format(**values, body=body, undefined=undefined))
+        text.append(_NAMESPACE.format(**values, undefined=undefined))
     paths = [f"-I{path}" for path in (templates, templates / "ap_types", templates / "nnet_utils")]
     source, library = folder / "all.cpp", folder / "all.so"
     source.write_text("\n".join(text))
@@ -135,7 +121,24 @@ def compiled(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> Simu
     return Simulation(library, sizes)
 
 
-def _type_of(line: str) -> str:
-    """The type in the line of a parameter."""
-    line = line.strip()
-    return line.removeprefix("hls::stream<").partition(">")[0] if line.startswith("hls::") else line.split()[0]
+def _body(name: str, parameters: str, network: Network) -> str:
+    """The call of a function with these parameters, of which the network may read some inputs and has one output. A
+    network with other names has one input, the first parameter, and the output is the last one.
+    """
+    found = _PARAMETER.findall(parameters)
+    names = [stream or array for _, stream, _, array, _ in found]
+    ports, output = network.ports, network.output_name
+    if output not in names or not ports:
+        ports, output = (Port(names[0], (), network.input_size),), output if output in names else names[-1]
+    begins = dict(zip((port.name for port in ports), np.cumsum([0, *(port.size for port in ports)]), strict=False))
+    sizes = {port.name: port.size for port in ports} | {output: network.output_size}
+    before, after = list[str](), list[str]()
+    for (of_stream, stream, of_array, _, size), one in zip(found, names, strict=True):
+        of = f"of_{name}::{of_stream or of_array}"
+        before.append(f'hls::stream<{of}> {one}("{one}");' if stream else f"static {of} {one}[{size}];")
+        if one in begins:
+            before.append(f"nnet::convert_data<const double, {of}, {sizes[one]}>(given + {begins[one]}, {one});")
+        if one == output:
+            after.append(f"nnet::convert_data<{of}, double, {sizes[one]}>({one}, found);")
+    assert set(names) >= {output, *begins}
+    return "\n        ".join([*before, f"of_{name}::myproject({', '.join(names)});", *after])

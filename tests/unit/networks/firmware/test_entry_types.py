@@ -81,6 +81,13 @@ def test_each_entry_has_the_type_that_is_written_for_it(project: Path, tmp_path:
             f"namespace nnet {{ {_function(TYPES)}".replace("#pragma HLS INLINE", ""),
             "defined twice",
         ),
+        (
+            "namespace nnet {",
+            "namespace nnet {\nvoid own_types(int *inp, int *out) {}",
+            "stands elsewhere in this file",
+        ),
+        ("namespace nnet {", "#define AP_RND_CONV AP_TRN\nnamespace nnet {", "'#define AP_RND_CONV AP_TRN' is none of"),
+        ("namespace nnet {", "#if 0\n#endif\nnamespace nnet {", "'#if 0' is none of"),
         ("own_types", "other_types", r"nnet::own_types\): this layer is not read"),
     ],
 )

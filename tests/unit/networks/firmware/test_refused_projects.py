@@ -67,18 +67,21 @@ REFUSED = [
     (PARAMETERS, '#include "weights/w1.h"', "", "w1 is loaded, but not declared"),
     (CALLS, "nnet::relu<", "nnet::of_mine<", r"line 20: act2 \(nnet::of_mine\): this layer is not read"),
     (CALLS, "nnet::relu<", "nnet::lstm_stack<", r"line 20: act2 \(nnet::lstm_stack\): a layer that goes through time"),
+    (CALLS, "nnet::relu<", "nnet::unary_lut<", r"act2 \(nnet::unary_lut\): a table of the model's own"),
+    (CALLS, "nnet::relu<", "nnet::einsum_dense<", r"act2 \(nnet::einsum_dense\): sums over several axes"),
     (CALLS, "nnet::relu<", "nnet::multiply<", r"line 20: act2 \(nnet::multiply\): products of two values"),
     (CALLS, "nnet::relu<", "nnet::sigmoid<", "config2 has no type table_t"),
     (CALLS, "nnet::relu<layer1_t, ", "nnet::relu<input_t, ", "called for another type than layer1_out has"),
     (CALLS, "nnet::relu<layer1_t, layer2_t, config2>", "nnet::relu<layer1_t, layer2_t>", "2 templates and 2 arguments"),
     (CALLS, "(layer1_out, layer2_out)", "(layer9_out, layer2_out)", "there is no array 'layer9_out'"),
-    (CALLS, "(layer1_out, layer2_out)", "(layer2_out, layer1_out)", "myproject has 2 inputs"),
+    (CALLS, "(layer1_out, layer2_out)", "(layer2_out, layer1_out)", "myproject has no outputs"),
     (CALLS, "w1, b1); //", "b1, w1); //", r"b1 has 2 numbers, 4 are used"),
     (CALLS, "layer1_t layer1_out[2];", "layer1_t layer1_out[3];", "layer1_out has 3 entries, its configuration says 2"),
     (CALLS, "layer1_t layer1_out[2];", "layer1_t layer1_out[2];\nlayer1_out[0] = 1;", "19: unknown type 'layer1_out'"),
     (CALLS, "layer1_t layer1_out[2];", "for (;;) {}", "line 18: unknown type 'for'"),
     (CALLS, "#pragma HLS PIPELINE", "#ifdef FAST", "line 10: the directive '#ifdef FAST' is not read"),
-    (CALLS, "input_t x[2],", "input_t x[2], input_t z[2],", "myproject has 2 inputs"),
+    (CALLS, "input_t x[2],", "input_t x[2], input_t z[0],", "z has 0 entries"),
+    (CALLS, "input_t x[2],", "input_t x[15000], input_t z[15000],", "myproject has 30000 inputs"),
     (CALLS, "config2>", "config1>", "config1 is a nnet::dense_config, and no nnet::activ_config"),
     (CALLS, "#endif", "nnet::relu<layer1_t, layer2_t, config2>(layer1_out, layer2_out);\n#endif", "in the simulation"),
     (HEADER, "0.375", "0.5", "w1.txt: number 0 of w1 is another one than in w1.h"),
@@ -205,9 +208,15 @@ def test_two_files_of_calls_are_refused(project: Path) -> None:
         read_network(project)
 
 
-def test_outputs_cannot_be_chosen_nor_float32_be_asked_for(project: Path) -> None:
-    with pytest.raises(OutputChoiceError):
-        read_network(project, output="layer2_out")
+def test_the_output_is_known_by_its_name(project: Path) -> None:
+    plain, named = read_network(project), read_network(project, output="layer2_out")
+    assert (plain.chosen, named.chosen, plain.identity) == (None, "layer2_out", named.identity)
+    for name in ("layer1_out", "x"):  # what it computes on the way is no output, and its input neither
+        with pytest.raises(OutputChoiceError, match=f"has no output '{name}'; it gives 'layer2_out'"):
+            read_network(project, output=name)
+
+
+def test_float32_cannot_be_asked_for(project: Path) -> None:
     with pytest.raises(NetworkError, match="fixed-point arithmetic, in which float32 rounds nothing"):
         in_float32(read_network(project))
 
