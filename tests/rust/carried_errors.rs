@@ -3,6 +3,7 @@
 
 use crate::random::for_all;
 use eqspec::curve::Curve;
+use eqspec::domain::layer_state::LayerState;
 use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::Bounds;
 use eqspec::domain::{AbstractDomain, EuclideanNorms, Output, Propagation, Quantity, Together};
@@ -96,9 +97,11 @@ fn material() -> impl Strategy<Value = Material> {
 
 #[test]
 fn what_networks_within_errors_give_is_enclosed() {
-    let (taken, rows) = (Cell::new(0), Cell::new(0));
+    let (taken, beside, rows) = (Cell::new(0), Cell::new(0), Cell::new(0));
     for_all(1500, material(), |(weights, other, functions, error, centre, radius, points)| {
-        let near: Vec<f64> = weights.iter().zip(&other).map(|(w, o)| w + 0.02 * o).collect();
+        // Of networks that are far apart differences are those of both rows, which use the generators of both.
+        let far = functions[0] == functions[1];
+        let near: Vec<f64> = weights.iter().zip(&other).map(|(w, o)| w + if far { *o } else { 0.02 * o }).collect();
         let of = |weights: &[f64], error| network(weights, &functions, error);
         let pair = Pair::of_steps(INPUTS, of(&weights, error), of(&near, error), Vec::new()).expect("two programs");
         let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (c - radius, c + radius)).unzip();
@@ -125,11 +128,16 @@ fn what_networks_within_errors_give_is_enclosed() {
                 check(&format!("d of step {s}"), &layer.d, x[s].iter().zip(&y[s]).map(|(a, b)| a - b))?;
             }
         }
+        let both = |layer: &LayerState| {
+            let r = &layer.transformer_d;
+            (0..r.of_d.len()).filter(|&i| r.fresh1[i] != 0.0 && r.fresh_own[i] != 0.0).count()
+        };
+        beside.set(beside.get() + layers[..LAYERS].iter().map(both).sum::<usize>());
         taken.set(taken.get() + layers.iter().map(|layer| layer.transformer_d.with_errors.len()).sum::<usize>());
         let norms = EuclideanNorms::of(&pair, layers, (INPUTS, Together::All), || false);
         let output = Output::new(&layers[LAYERS], INPUTS, AbstractDomain::Reduced);
         let mut row = GeneratorRow::default();
-        for [a, b, c] in [[0.0, 0.0, 1.0], [1.0, -1.0, 0.0], [-0.5, 0.5, 0.5], [1.0, 0.25, -2.0]] {
+        for [a, b, c] in [[0.0, 0.0, 1.0], [1.0, -1.0, 0.0], [1.0, -1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, 0.25, -2.0]] {
             for o in 0..OUTPUTS {
                 let terms = [(Quantity::First, o, a), (Quantity::Second, o, b), (Quantity::Difference, o, c)];
                 output.row(terms, 0.25, &mut row);
@@ -144,8 +152,11 @@ fn what_networks_within_errors_give_is_enclosed() {
         }
         Ok(())
     });
-    let (taken, rows) = (taken.get(), rows.get());
-    assert!(taken > 2000 && rows > 20_000, "{taken} errors taken up, {rows} rows");
+    let (taken, beside, rows) = (taken.get(), beside.get(), rows.get());
+    assert!(
+        taken > 2000 && beside > 100 && rows > 20_000,
+        "{taken} errors taken up, {beside} side by side, {rows} rows"
+    );
 }
 
 /// h' = tanh(R h), so many times, with a rotation R by an eighth of a turn, whose rows' sizes come to 1.41.

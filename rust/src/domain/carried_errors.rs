@@ -9,11 +9,16 @@
 //! Let x = form + e with |e| <= err, and F(x) = slope x + shift + t with |t| <= fresh + loose on the range of the row, which
 //! holds for x itself. Then F(x) - slope form - shift = t + slope e is at most fresh + loose + |slope| err in size, and the
 //! fresh generator is this over its size, by definition: nothing is left of the error of the row but the rounding of its new
-//! entries. A difference that is the difference of both rows, slope1 x - slope2 y + shift + fresh1 a1 - fresh2 a2, uses the
-//! same generators with the sizes that they have now, so that its own error is at most what it would be. One that is a strip or
-//! a plane uses none of them, and its error is taken up by its own generator in the same way. That generator is then not what
-//! the strip adds alone, as Euclidean norms have it ([`super::euclidean`]), which leave such rows out; and roundings that are
-//! taken together ([`super::joint_rounding`]) say what generators are themselves, so that errors of networks that round stay.
+//! entries.
+//!
+//! A difference that is a strip or a plane uses no generator of the networks, and its error is taken up by its own one in the
+//! same way. One that is the difference of both rows, slope1 x - slope2 y + shift + t1 - t2, holds t1 + slope1 e1 where it
+//! uses the generator of x, and so is off by |slope1| err1 more than its own errors say, and likewise for y: that is added to its
+//! own generator.
+//!
+//! The own generator of such a difference is not what the strip adds alone, as Euclidean norms have it
+//! ([`super::euclidean`]), which leave these rows out; and roundings that are taken together ([`super::joint_rounding`]) say what
+//! generators are themselves, so that errors of networks that round stay.
 
 use super::affine::Extent;
 use super::phase::Bounds;
@@ -56,8 +61,13 @@ impl Transformer {
 }
 
 impl DifferenceTransformer {
-    /// Takes up errors of the forms of d, x and y; the rows are kept.
-    pub(super) fn take_up_errors(&mut self, extents: [&Extent; 3], bounds: [&Bounds; 3]) {
+    /// Takes up errors of the forms of d, x and y; the rows are kept. `networks` are those whose own errors were taken up.
+    pub(super) fn take_up_errors(
+        &mut self,
+        extents: [&Extent; 3],
+        bounds: [&Bounds; 3],
+        networks: [(&Transformer, &[(usize, f64)]); 2],
+    ) {
         for i in 0..self.of_d.len() {
             let coefficients = [self.of_d[i], self.of_x[i], self.of_y[i]];
             let terms =
@@ -68,17 +78,26 @@ impl DifferenceTransformer {
                 self.with_errors.push(i);
             }
         }
+        for ((transformer, taken), used) in networks.into_iter().zip([&self.fresh1, &self.fresh2]) {
+            for &(i, error) in taken.iter().filter(|(i, _)| used[*i] != 0.0) {
+                self.fresh_own[i] = add_up(self.fresh_own[i], mul_up(transformer.slope[i].abs(), error));
+            }
+        }
     }
 }
 
 impl Extent {
     /// Sets the errors of these rows to 0.
     pub(super) fn without(&mut self, taken: &[(usize, f64)]) {
-        taken.iter().for_each(|&(i, _)| self.err[i] = 0.0);
+        for &(i, _) in taken {
+            self.err[i] = 0.0;
+        }
     }
 
     /// Sets the errors of these rows to what they were.
     pub(super) fn restore(&mut self, taken: &[(usize, f64)]) {
-        taken.iter().for_each(|&(i, error)| self.err[i] = error);
+        for &(i, error) in taken {
+            self.err[i] = error;
+        }
     }
 }

@@ -65,7 +65,8 @@ impl LayerState {
             }
             if takes_up {
                 let extents = [&self.extent_d, &self.extent1, &self.extent2];
-                self.transformer_d.take_up_errors(extents, [&self.d, &self.x, &self.y]);
+                let networks = [(&self.transformer1, &taken1[..]), (&self.transformer2, &taken2[..])];
+                self.transformer_d.take_up_errors(extents, [&self.d, &self.x, &self.y], networks);
             }
         }
         let products = products.filter(|_| self.curved);
