@@ -3,7 +3,8 @@
 //!
 //! Every fresh generator is defined by an equation (domain::transformer): `f(x) = lam x + shift + fresh a1`, the same for a2,
 //! and the transformer of D for `ad`. Solved for the generator with exact x, y, d they give *the* assignment for which the
-//! forms of x, y and d must hold simultaneously.
+//! forms of x, y and d must hold simultaneously. Where a generator takes up the errors of forms (domain::carried_errors) the
+//! values of the forms stand in place of x, y and d.
 
 use crate::bent::behind;
 use crate::exact::{Exact, exact, power_of_two};
@@ -110,7 +111,7 @@ fn fresh(
     what: &str,
     function: &Function,
     transformer: &Transformer,
-    values: &[Exact],
+    (values, form): (&[Exact], impl Fn(usize) -> Exact),
 ) -> Result<Vec<Exact>, TestCaseError> {
     let mut generators = Vec::new();
     if function.is_identity() {
@@ -131,7 +132,8 @@ fn fresh(
             Phase::Unstable => {}
         }
         // lam = 0 and lam = 1 are exact, so outside of unstable neurons this also says X = lam x.
-        let rest = &(&after - &(x * slope)) - &exact(shift);
+        let from = if transformer.with_errors.contains(&i) { &form(i) } else { x };
+        let rest = &(&after - &(from * slope)) - &exact(shift);
         let allowed = &exact(mu) + &exact(loose);
         prop_assert!(rest.abs() <= allowed, "{what}[{i}] = {x:?}: f(x) - {slope:e} x - {shift:e} = {rest:?}");
         if mu != 0.0 {
@@ -148,7 +150,7 @@ fn own(
     layer: &LayerState,
     x: &[Exact],
     y: &[Exact],
-    (a1, a2): (&[Exact], &[Exact]),
+    (before, a1, a2): (&Assignment, &[Exact], &[Exact]),
 ) -> Result<Vec<Exact>, TestCaseError> {
     let r = &layer.transformer_d;
     let spread = |transformer: &Transformer, values: &[Exact]| {
@@ -163,11 +165,15 @@ fn own(
     let mut generators = Vec::new();
     for i in 0..x.len() {
         let after = &behind(functions[0], i, &x[i]) - &behind(functions[1], i, &y[i]);
-        let d = &x[i] - &y[i];
+        let [d, of_x, of_y] = if r.with_errors.contains(&i) {
+            [before.difference(layer, i), before.first(layer, i), before.second(layer, i)]
+        } else {
+            [&x[i] - &y[i], x[i].clone(), y[i].clone()]
+        };
         let parts = [
             (&d, r.of_d[i]),
-            (&x[i], r.of_x[i]),
-            (&y[i], r.of_y[i]),
+            (&of_x, r.of_x[i]),
+            (&of_y, r.of_y[i]),
             (&exact(r.shift[i]), 1.0),
             (&a1[i], r.fresh1[i]),
             (&a2[i], r.fresh2[i]),
@@ -248,10 +254,11 @@ pub fn follow_narrowed(
         if l == last {
             break;
         }
-        let (a1, a2) =
-            (fresh("x", functions[0], &layer.transformer1, x)?, fresh("y", functions[1], &layer.transformer2, y)?);
+        let a1 = fresh("x", functions[0], &layer.transformer1, (x, |i| values.first(layer, i)))?;
+        let a2 = fresh("y", functions[1], &layer.transformer2, (y, |i| values.second(layer, i)))?;
         if domain != AbstractDomain::Independent {
-            values.own.extend(own(functions, layer, x, y, (&a1, &a2))?);
+            let made = own(functions, layer, x, y, (&values, &a1, &a2))?;
+            values.own.extend(made);
         }
         values.a1.extend(a1);
         values.a2.extend(a2);

@@ -53,6 +53,7 @@ impl Transformer {
             if let Some(error) = carried(std::iter::once((self.slope[i], extent, bounds)), i) {
                 self.fresh[i] = add_up(add_up(self.fresh[i], self.loose[i]), error);
                 self.loose[i] = 0.0;
+                self.with_errors.push(i);
                 taken.push((i, extent.err[i]));
             }
         }

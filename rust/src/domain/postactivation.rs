@@ -48,12 +48,13 @@ impl LayerState {
             }
         }
         let (mut taken1, mut taken2) = (Taken::new(), Taken::new());
+        let rows = [&mut self.transformer1.with_errors, &mut self.transformer2.with_errors];
+        rows.into_iter().chain([&mut self.transformer_d.with_errors]).for_each(Vec::clear);
         let takes_up = takes_up && self.curved && products.is_none();
         if takes_up {
             taken1 = self.transformer1.take_up_errors(&self.extent1, &self.x);
             taken2 = self.transformer2.take_up_errors(&self.extent2, &self.y);
         }
-        self.transformer_d.with_errors.clear();
         if domain != AbstractDomain::Independent {
             let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
             match curves {

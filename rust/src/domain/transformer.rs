@@ -24,6 +24,9 @@ pub struct Transformer {
     /// What the square of the part that is linear in the inputs is multiplied by; empty unless forms are of second order
     /// ([`super::input_products`]).
     pub bend: Vec<f64>,
+    /// The rows, in order, whose fresh generator takes up the error of the form ([`super::carried_errors`]): F(x) = slope form + shift +
+    /// fresh a there.
+    pub with_errors: Vec<usize>,
 }
 
 impl Transformer {
@@ -70,7 +73,7 @@ pub struct DifferenceTransformer {
     pub loose: Vec<f64>,
     /// What products of the parts of y and d that are linear in the inputs are multiplied by; empty as above.
     pub product: Vec<f64>,
-    /// The rows, in order, whose own generator takes up errors of the forms ([`super::carried_errors`]).
+    /// The rows, in order, whose own generator takes up errors of the forms, likewise.
     pub with_errors: Vec<usize>,
 }
 
