@@ -47,9 +47,9 @@ impl Probe<'_> {
         if !linear || !settings.contracts(inputs) || inputs > most_inputs || settings.contract_above == 0 {
             return Vec::new();
         }
-        let (first, second) = (policy.work / self.multiplications(inputs), policy.second);
+        let (first, second) = (policy.work / multiplications(self.pair, inputs), policy.second);
         // The proof of a hundred thousand boxes would take its auditor longer than anyone waits.
-        let most = if settings.record.is_some() { 0 } else { policy.longest / self.multiplications(inputs) };
+        let most = if settings.record.is_some() { 0 } else { policy.longest / multiplications(self.pair, inputs) };
         // Without multipliers a guard is seldom used, so that bisection closes little of a recorded proof.
         let again = settings.record.is_none() || self.property.guards.is_empty();
         let doubled = std::iter::successors(Some(second), |boxes| boxes.checked_mul(2));
@@ -57,19 +57,6 @@ impl Probe<'_> {
             .chain(again.then_some(second))
             .chain(doubled.take_while(|&boxes| boxes <= most))
             .collect()
-    }
-
-    /// About how many multiplications it takes to bound a box of so many free inputs: every neuron before a step adds a
-    /// generator for each network.
-    fn multiplications(&self, inputs: usize) -> u64 {
-        let (mut generators, mut sum) = (inputs, 1);
-        for step in &self.pair.first {
-            let reads_inputs = step.terms.iter().all(|t| t.origin == Origin::Inputs);
-            let products = if reads_inputs { step.rows * inputs } else { step.products() };
-            sum += 2 * products as u64 * generators as u64;
-            generators += if step.function.is_identity() { 0 } else { 2 * step.rows };
-        }
-        sum
     }
 
     /// The settings of a probe that ends when so many boxes are counted, those of earlier probes included; after so many
@@ -80,7 +67,7 @@ impl Probe<'_> {
         let lp = multipliers && self.rows() <= POLICY.multipliers.rows;
         let most = seconds.max(POLICY.probes.share * settings.timeout);
         let timeout = if number < SHORT { settings.timeout } else { most.min(settings.timeout) };
-        let work = boxes.saturating_mul(self.multiplications(self.region.free().len()));
+        let work = boxes.saturating_mul(multiplications(self.pair, self.region.free().len()));
         let threads = if number == 0 && work <= POLICY.probes.work { 1 } else { settings.threads };
         Settings { threads, contract_above: usize::MAX, lp, boxes, timeout, ..settings.clone() }
     }
@@ -90,6 +77,19 @@ impl Probe<'_> {
         let guard = self.property.guards.iter().map(|g| g.rows.len()).max().unwrap_or(0);
         self.pair.outputs() + guard + self.region.constraints.len()
     }
+}
+
+/// About how many multiplications it takes to bound a box of so many free inputs: every neuron before a step adds a
+/// generator for each network.
+pub fn multiplications(pair: &Pair, inputs: usize) -> u64 {
+    let (mut generators, mut sum) = (inputs, 1);
+    for step in &pair.first {
+        let reads_inputs = step.terms.iter().all(|t| t.origin == Origin::Inputs);
+        let products = if reads_inputs { step.rows * inputs } else { step.products() };
+        sum += 2 * products as u64 * generators as u64;
+        generators += if step.function.is_identity() { 0 } else { 2 * step.rows };
+    }
+    sum
 }
 
 /// So many probes come whatever is left of the time.

@@ -16,6 +16,7 @@ use crate::domain::propagation::Failure;
 use crate::domain::{IntermediateBounds, Together};
 use crate::search::Node;
 use crate::search::policy::POLICY;
+use crate::search::probe::multiplications;
 use crate::search::profile::Activity;
 use crate::search::split::Plan;
 
@@ -102,6 +103,13 @@ pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: 
     if context.pair.is_chain() {
         // Contraction of the whole box follows there, which has rounds of its own.
         means.near.work = 0;
+    }
+    let inputs = context.pair.inputs();
+    if !context.settings.contracts(inputs) {
+        // Boxes are halved next, of which hundreds may take a hundredth of what a tree does.
+        let work = POLICY.halved_first.saturating_mul(multiplications(context.pair, inputs));
+        means.trees.work = means.trees.work.min(work);
+        means.near.work = means.near.work.min(work);
     }
     let mut in_vain = 0;
     for o in node.open.clone().iter() {
