@@ -55,7 +55,7 @@ def test_what_is_rounded_is_climbed(seed: int) -> None:
     assert np.abs(f.evaluate(points) - g.evaluate(points)).max() < 0.7 * most
     claims = [Epsilon(Fraction(share * most).limit_denominator(1000)) for share in (0.85, 1.001)]
     broken, true = (task(f, g, claim, [-1] * INPUTS, [1] * INPUTS, space=space(INPUTS, 1)) for claim in claims)
-    result = Runner(Options(threads=1, boxes=700, simplify=False)).run(broken)
+    result = Runner(Options(threads=1, boxes=2000, simplify=False)).run(broken)
     assert result.verdict is Verdict.DIFFERENT
     assert Runner(Options(threads=1, boxes=700)).run(true).verdict is not Verdict.DIFFERENT
 
