@@ -2,6 +2,7 @@
 //! errors, and networks within these errors at points; and a long recurrent network, whose bounds rounding must not spoil.
 
 use crate::random::for_all;
+use crate::smooth::values;
 use eqspec::curve::Curve;
 use eqspec::domain::layer_state::LayerState;
 use eqspec::domain::output::GeneratorRow;
@@ -56,21 +57,6 @@ fn network(weights: &[f64], functions: &[usize], error: f64) -> Vec<Step> {
         steps.push(Step::new(vec![term], &Array1::zeros(rows).view(), None, function).expect("fitting sizes"));
     }
     steps
-}
-
-/// The values of all steps before their functions.
-fn values(steps: &[Step], x: &[f64]) -> Vec<Vec<f64>> {
-    let (mut before, mut behind) = (Vec::new(), x.to_vec());
-    for step in steps {
-        let mut now = step.bias.clone();
-        for term in &step.terms {
-            term.tile.add_product(&mut now, &term.tile.weight, &behind);
-        }
-        behind.clone_from(&now);
-        step.function.apply(&mut behind);
-        before.push(now);
-    }
-    before
 }
 
 fn check(what: &str, of: &Bounds, truth: impl Iterator<Item = f64>) -> Result<(), TestCaseError> {

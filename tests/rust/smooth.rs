@@ -95,7 +95,7 @@ fn network(weights: &[f64], [mut first, second]: [usize; 2]) -> Vec<Step> {
 }
 
 /// The values of all steps before their functions.
-fn values(steps: &[Step], x: &[f64]) -> Vec<Vec<f64>> {
+pub fn values(steps: &[Step], x: &[f64]) -> Vec<Vec<f64>> {
     let (mut before, mut behind) = (Vec::new(), x.to_vec());
     for step in steps {
         let mut now = step.bias.clone();
