@@ -114,7 +114,7 @@ def _read_through(reader: Step, at: int, step: Step) -> Step | None:
 
 def _product(outer: Tile, inner: Tile) -> Tile | None:
     """The tile of outer times inner; None where its weights would differ from position to position, or be rounded."""
-    if (np.abs(outer.weight[outer.weight != 0]) < 2.0**-900).any():
+    if not all(_in_the_middle(a) for a in (outer.weight, outer.weight_error) if a is not None):
         return None
     nothing = outer.index == NONE  # (G, P, K)
     group, rest = np.divmod(np.where(nothing, 0, outer.index), inner.outputs * inner.positions)
@@ -134,6 +134,12 @@ def _product(outer: Tile, inner: Tile) -> Tile | None:
     if not used.any():
         used[0] = True  # a tile has a tap
     return Tile(_taps(index, used), _taps(weight, used), None if error is None else _taps(error, used))
+
+
+def _in_the_middle(numbers: Array) -> bool:
+    """Whether no number is so small or so large that its product with a power of two might be rounded."""
+    sizes = np.abs(numbers[numbers != 0])
+    return bool(((sizes > 2.0**-900) & (sizes < 2.0**900)).all())
 
 
 def _taps(a: NDArray[_Number], used: NDArray[np.bool_]) -> NDArray[_Number]:
