@@ -185,6 +185,7 @@ def test_a_share_that_is_left_as_it_was_has_no_part_of_the_record(seconds: float
     ledger.accept(report.answer)
     state = ledger.progress()
     if (state.open_boxes, state.depth, state.certified) == (1, 0, 0.0):
-        assert report.record == report.trail == b""
+        # Behind its probes the share itself may have been bounded, which leaves multipliers of it, and no trail.
+        assert report.trail is None or report.record == report.trail == b""
     else:
         assert report.record
