@@ -16,14 +16,16 @@ that it reads of the step that is left out are shared, since both are then one f
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.program import INPUTS, NONE, Array, Step, Term, Tile, renumbered
-from eqspec.networks.sharing import Rows
+from eqspec.networks.sharing import Rows, read_alike
 
 Both: TypeAlias = tuple[Step, Step]
 _Number = TypeVar("_Number", np.float64, np.int32)
@@ -33,14 +35,20 @@ def composed(first: Sequence[Step], second: Sequence[Step], shared: Rows) -> tup
     """Two aligned programs and the rows that they share, without the steps that their readers can do without."""
     pairs: list[Both] = list(zip(first, second, strict=True))
     rows, left_out = [np.asarray(found, bool) for found in shared], set[int]()
+    readers: dict[int, set[int]] = defaultdict(set)
+    for number, both in enumerate(pairs):
+        for source in chain.from_iterable(step.sources for step in both):
+            readers[source].add(number)
     for at in range(len(pairs) - 1):
-        readers = [n for n in range(at + 1, len(pairs)) if any(at in step.sources for step in pairs[n])]
-        made = _without(pairs, at, readers)
+        made = _without(pairs, at, sorted(readers[at]))
         if made is None:
             continue
         for number, step in made.items():
             rows[number] = rows[number] & _reads_shared(pairs[number][0], at, rows[at])
             pairs[number] = step
+        for source in pairs[at][0].sources:
+            readers[source] |= readers[at]
+            readers[source].discard(at)
         left_out.add(at)
     kept = [n for n in range(len(pairs)) if n not in left_out]
     place = {INPUTS: INPUTS} | {old: new for new, old in enumerate(kept)}
@@ -51,13 +59,13 @@ def composed(first: Sequence[Step], second: Sequence[Step], shared: Rows) -> tup
 def _without(pairs: Sequence[Both], at: int, readers: Sequence[int]) -> dict[int, Both] | None:
     """The readers of a step as they are without it; None where it stays."""
     step, other = pairs[at]
-    if not readers or not (_sums(step) and _sums(other) and _alike(step.terms, other.terms)):
+    if not readers or not (_sums(step) and _sums(other) and read_alike(step.terms, other.terms)):
         return None
     before, after = step.products + other.products, 0
     made = dict[int, Both]()
     for number in readers:
         a, b = pairs[number]
-        if not _alike(_terms_on(a, at), _terms_on(b, at)):
+        if not read_alike(_terms_on(a, at), _terms_on(b, at)):
             return None
         found = _read_through(a, at, step), _read_through(b, at, other)
         if found[0] is None or found[1] is None:
@@ -83,18 +91,6 @@ def _powers_of_two(weight: Array) -> bool:
 
 def _terms_on(step: Step, source: int) -> tuple[Term, ...]:
     return tuple(term for term in step.terms if term.source == source)
-
-
-def _alike(a: Sequence[Term], b: Sequence[Term]) -> bool:
-    """Whether terms read the same rows of the same sources in the same order."""
-    return len(a) == len(b) and all(
-        x.source == y.source and np.array_equal(x.tile.index, y.tile.index) and _shape(x.tile) == _shape(y.tile)
-        for x, y in zip(a, b, strict=True)
-    )
-
-
-def _shape(tile: Tile) -> tuple[int, ...]:
-    return tile.weight.shape
 
 
 def _read_through(reader: Step, at: int, step: Step) -> Step | None:

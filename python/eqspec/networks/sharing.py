@@ -11,6 +11,7 @@ Only over the reals: in float32 the errors are what runtimes may round, and two 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,7 +36,7 @@ def share(first: Network, second: Network) -> tuple[Network, Rows]:
 
 def _shared(a: Step, b: Step) -> _Chosen:
     rows = np.zeros(a.rows, bool)
-    if a.names is None or b.names is None or not _alike(a, b):
+    if a.names is None or b.names is None or not read_alike(a.terms, b.terms):
         return rows
     rows[:] = [x is not None and x == y for x, y in zip(a.names, b.names, strict=True)]
     while True:
@@ -47,11 +48,13 @@ def _shared(a: Step, b: Step) -> _Chosen:
         rows = whole
 
 
-def _alike(a: Step, b: Step) -> bool:
-    """Whether terms read the same rows of the same steps."""
-    return a.sources == b.sources and all(
-        np.array_equal(x.tile.index, y.tile.index) and x.tile.weight.shape == y.tile.weight.shape
-        for x, y in zip(a.terms, b.terms, strict=True)
+def read_alike(a: Sequence[Term], b: Sequence[Term]) -> bool:
+    """Whether terms read the same rows of the same steps in the same order, with as many weights."""
+    return len(a) == len(b) and all(
+        x.source == y.source
+        and np.array_equal(x.tile.index, y.tile.index)
+        and x.tile.weight.shape == y.tile.weight.shape
+        for x, y in zip(a, b, strict=True)
     )
 
 

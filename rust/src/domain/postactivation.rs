@@ -20,7 +20,7 @@ use crate::numeric::round::{add_up, up};
 use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
-    /// Chooses the transformers of this step's function and applies them. Without `audited` differences may lie beside planes, and
+    /// Chooses the transformers of this step's function and applies them. With `planes` differences may lie beside planes, and
     /// with `takes_up` errors may become parts of generators ([`super::carried_errors`]).
     pub(super) fn apply_function(
         &mut self,
