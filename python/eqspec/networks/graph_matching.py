@@ -22,7 +22,7 @@ from eqspec.networks.factors import factored
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled, same_taps
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, bent, same_structure
-from eqspec.networks.program import INPUTS, Array, Step, Term
+from eqspec.networks.program import INPUTS, NONE, Array, Step, Term
 from eqspec.networks.relative_sizes import nearest_factors, of_other_size
 
 ALIKE = 1e-3
@@ -376,6 +376,8 @@ def _rows(a: Step, b: Step, positions: int, computed: tuple[Sequence[_Channels],
         else:
             read = channels[term.source]
             lengths = np.repeat(read.sizes / np.sqrt(read.positions), read.positions)
+        if one.index.max(initial=NONE) >= len(lengths):
+            return None  # the candidate's step reads more values than this one
         squares = np.append(np.square(lengths), 0.0)[one.index].mean(axis=1)
         parts.append([(t.weight * np.sqrt(squares)[:, None]).reshape(-1, t.taps) for t in (one, two)])
     biases = [step.bias.reshape(-1, positions).mean(axis=1, keepdims=True) for step in (a, b)]

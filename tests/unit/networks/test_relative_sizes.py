@@ -217,3 +217,31 @@ def test_rows_that_are_not_alike_stay() -> None:
             assert (nearest_factors(a, other) == 1.0).all()
     assert (nearest_factors(np.zeros_like(a), a) == 1.0).all()
     assert (nearest_factors(a, a * 1e-30) == 1.0).all()  # beyond what weights can be divided by
+
+
+def wide(random: Random) -> Network:
+    """Matrices of any widths, of which some read what the first step computes besides, of three inputs."""
+    steps, sizes = [], [3]
+    for number in range(int(random.integers(2, 6))):
+        rows = int(random.integers(1, 10))
+        read = [(number - 1, sizes[-1]), *([(0, sizes[1])] if number > 1 and random.random() < 0.5 else [])]
+        terms = (Term(source, Tile.dense(random.normal(size=(rows, size)))) for source, size in read)
+        steps.append(Step(tuple(terms), random.normal(size=rows)))
+        sizes.append(rows)
+    last = Step(
+        (Term(len(steps) - 1, Tile.dense(random.normal(size=(2, sizes[-1])))),), np.zeros(2), function="identity"
+    )
+    return Network((*steps, last), 3, "wide", "0")
+
+
+def test_steps_that_go_together_may_read_steps_of_other_widths() -> None:
+    """As of two graphs that somebody shaped: no tap of the one need be a value that the other has."""
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        a, b = wide(random), wide(random)
+        first, second, _ = match(a, b)
+        point = [Fraction(x) for x in random.normal(size=3)]
+        for before, now in ((a, first), (b, second)):
+            for (low, high), (least, most) in zip(before.evaluate_exact(point), now.evaluate_exact(point), strict=True):
+                assert low <= most
+                assert least <= high
