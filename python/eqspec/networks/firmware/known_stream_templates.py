@@ -48,6 +48,9 @@ STREAM_DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation_stream.h:thresholded_relu": (
         "8348690b5e909ce381e8409a5e94d416",  # 1.0 to 1.3.0
     ),
+    "nnet_activation_stream.h:unary_lut": (
+        "f168bda57ce6a03362399182bbda75ec",  # 1.0 to 1.3.0
+    ),
     "nnet_batchnorm_stream.h:normalize": (
         "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
     ),

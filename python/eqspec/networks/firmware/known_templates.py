@@ -24,6 +24,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation.h:elu_fcn_float": (
         "d323cdd84451bf078a31f213b0cbc80e",  # 0.8.1 to 1.3.0
     ),
+    "nnet_activation.h:get_index_unary_lut": (
+        "f8c82fc732b886fce31fef04a10d4646",  # 1.0 to 1.3.0
+    ),
     "nnet_activation.h:hard_sigmoid": (
         "02bee46163a9066da41bffdd0fdc45b4",  # 0.8.1 to 1.3.0
     ),
@@ -101,6 +104,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_activation.h:thresholded_relu": (
         "46e1bf78fa3154b612f9bb164724d5ca",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation.h:unary_lut": (
+        "0608ae25c392ce872e936ced4e33f799",  # 1.0 to 1.3.0
     ),
     "nnet_batchnorm.h:normalize": (
         "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0

@@ -68,6 +68,7 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "ternary_tanh": activations.ternary_tanh,
     "thresholded_relu": activations.thresholded_relu,
     "transpose": moving_layers.transposed,
+    "unary_lut": tables.of_model,
     "zeropad1d_cl": moving_layers.padded(1),
     "zeropad2d_cl": moving_layers.padded(2),
 }
@@ -88,7 +89,6 @@ REFUSED = {
     "multiply": _OF_TWO,
     "simple_rnn": _OF_TIME,
     "softmax_multidim": "a softmax over some of its entries alone is not read",
-    "unary_lut": "a table of the model's own, as HGQ writes one for a function of each entry, is not read",
 }
 """Functions of hls4ml that are known and not read, and why."""
 RESULTS = {
