@@ -137,9 +137,9 @@ def assigned(layer: Layer, definition: Definition) -> None:
     layer.check_call(2, 2)
     if layer.word:
         layer.fail("it is called with a stream", "write the project again")
-    function = _read(layer, definition)
+    function = read_sums(layer, definition)
     every = np.arange(function.size)[None]
-    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+    layer.gives(multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
 
 
 def of_stream(layer: Layer) -> None:
@@ -156,7 +156,7 @@ def of_stream(layer: Layer) -> None:
     if sizes != [function.size, len(function.outputs)]:
         layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
     every = np.arange(function.size)[None]
-    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+    layer.gives(multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
 
 
 def convolution(axes: int) -> Callable[[Layer], None]:
@@ -187,7 +187,7 @@ def convolution(axes: int) -> Callable[[Layer], None]:
             layer.fail("its function has other sizes than its windows", "write the project again")
         index = by_code(layer, configuration, (positions, function.size), pixels * channels)
         given = layer.given(pixels * channels)
-        layer.gives(_multiplied(layer, definition, function, given, index), argument=1, template=1)
+        layer.gives(multiplied(layer, definition, function, given, index), argument=1, template=1)
 
     return read
 
@@ -202,10 +202,10 @@ def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Fun
         said = f"{name} with strategy {strategy} is not read, is for other types, or is defined twice"
         layer.fail(said, "write the project again")
     definition = layer.project.adders[name]
-    return definition, _read(layer, definition)
+    return definition, read_sums(layer, definition)
 
 
-def _multiplied(layer: Layer, definition: Definition, function: Function, given: Value, index: Windows) -> Value:
+def multiplied(layer: Layer, definition: Definition, function: Function, given: Value, index: Windows) -> Value:
     """What a function gives of the entries of each position (P, I), of which -1 is 0."""
     builder = layer.project.builder
     builder.refuse = layer.fail
@@ -234,7 +234,7 @@ def _at_any_position(entries: Lattice, shape: tuple[int, ...]) -> Lattice:
     return Lattice(integers(lowest), integers(most.max(axis=0)), integers(apart), entries.bits)
 
 
-def _read(layer: Layer, definition: Definition) -> Function:
+def read_sums(layer: Layer, definition: Definition) -> Function:
     """What a function does. Raises NetworkError."""
     layer.project.templates.check("nnet_function_stubs.h", "bit_shift")
     head, body = (Words.of(definition.path, part) for part in (definition.parameters, definition.statements))

@@ -210,6 +210,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
     ),
+    "nnet_einsum_dense.h:einsum_dense": (
+        "0f2fdb063a11e04ee58cf7d099dc26ae",  # 1.2 to 1.3.0
+    ),
     "nnet_function_stubs.h:bit_shift": (
         "94a36dbd430e1d1f32c2390fb768fc64",  # 1.2 to 1.3.0
     ),

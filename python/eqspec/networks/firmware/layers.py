@@ -7,6 +7,7 @@ from collections.abc import Callable
 from eqspec.networks.firmware import (
     activations,
     adders,
+    einsum_layers,
     image_layers,
     merge_layers,
     moving_layers,
@@ -36,6 +37,7 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "dense": sum_layers.dense,
     "depthwise_conv_1d_cl": image_layers.depthwise(1),
     "depthwise_conv_2d_cl": image_layers.depthwise(2),
+    "einsum_dense": einsum_layers.einsum_dense,
     "elu": tables.elu,
     "global_pooling1d_cl": pools.pool_of_all(1),
     "global_pooling2d_cl": pools.pool_of_all(2),
@@ -77,7 +79,6 @@ REFUSED = {
     "bidirectional_stack": _OF_TIME,
     "dot1d": _OF_TWO,
     "einsum": _OF_TWO,
-    "einsum_dense": "sums over several axes of a tensor (EinsumDense) are not read",
     "embedding": "an entry of a table by a number that depends on the input is not read",
     "garnet": _OF_TWO,
     "garnet_stack": _OF_TWO,
