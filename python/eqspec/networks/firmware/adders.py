@@ -14,7 +14,7 @@ They stand in nnet_code_gen.h and are read there, word by word. An entry is assi
 that follow are sums of two numbers, one of them shifted, in types that hold whatever the sum may be; so every variable
 is an exact sum of entries times constants, and the function is a matrix again. A type that a sum might leave, or that
 would round it, is refused: da4ml writes none. Such a function is called by itself, by a dense layer that reads a
-stream, or by a convolution in io_parallel at each of its positions.
+stream, or by a convolution at each of its positions; in streams it is the kernel of its product, in a struct.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _WRAPPER = (
     "static void dense ( inp_t inp [ {inputs} ] , out_t out [ {outputs} ] , void * weights = nullptr , "
     "void * biases = nullptr ) {{ {name} ( inp , out ) ; }} }} ;"
 )
+STRATEGY = "nnet::distributed_arithmetic"
 _OTHER = "write the project with strategy Latency or Resource, or give the program of da4ml (model/comb.json)"
 
 
@@ -116,20 +117,22 @@ def definitions(words: Words | None) -> dict[str, Definition]:
         if words.skip("template", "<", "typename", "inp_t", ",", "typename", "out_t", ">", "void"):
             name = words.name("the name of a function")
             head, body = words.until("{"), words.until("}")
-            found[name] = Definition(words.path, tuple(head), tuple(body))
             times[name] = times.get(name, 0) + 1
-            _skip_wrapper(words, name, [word.text for word in head if word.kind == "number"])
+            wrapper = _wrapper(words, name, [word.text for word in head if word.kind == "number"])
+            found[name] = Definition(words.path, tuple(head), tuple(body), wrapper)
         else:
             text = words.take().text
             times[text] = times.get(text, 0) + 1
     return {name: definition for name, definition in found.items() if times[name] == 1}
 
 
-def _skip_wrapper(words: Words, name: str, sizes: list[str]) -> None:
-    """Pass over the struct that calls a function of streams, as hls4ml writes it."""
-    if len(sizes) == 2:
-        text = _WRAPPER.format(index=name.rpartition("_")[2], name=name, inputs=sizes[0], outputs=sizes[1])
-        words.skip(*text.split())
+def _wrapper(words: Words, name: str, sizes: list[str]) -> str:
+    """Pass over the struct that calls a function of streams, as hls4ml writes it: its name, empty if there is none."""
+    if len(sizes) != 2:
+        return ""
+    index = name.rpartition("_")[2]
+    text = _WRAPPER.format(index=index, name=name, inputs=sizes[0], outputs=sizes[1])
+    return f"dense_da_wrapper_{index}" if words.skip(*text.split()) else ""
 
 
 def assigned(layer: Layer, definition: Definition) -> None:
@@ -192,13 +195,24 @@ def convolution(axes: int) -> Callable[[Layer], None]:
     return read
 
 
+def wrapped(layer: Layer, wrapper: str, sizes: tuple[int, int]) -> tuple[Definition, Function]:
+    """The function of so many inputs and outputs that a struct calls, which stands as the kernel of a layer."""
+    found = [one for one in layer.project.adders.values() if one.wrapper == wrapper]
+    if len(found) != 1:
+        layer.fail(f"the kernel {wrapper} calls no function of adders, or several", _OTHER)
+    function = read_sums(layer, found[0])
+    if (function.size, len(function.outputs)) != sizes:
+        layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
+    return found[0], function
+
+
 def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Function]:
     """The function that a configuration names, for the types of the arrays or streams."""
     declared = layer.project.declared
     strategy = declared.member_name(configuration, "strategy")
     name, types = declared.member_function(configuration, "dense_da")
     ends = tuple(layer.array(layer.call.arguments[place], layer.call.templates[place])[1] for place in (0, 1))
-    if strategy != "nnet::distributed_arithmetic" or types != ends or name not in layer.project.adders:
+    if strategy != STRATEGY or types != ends or name not in layer.project.adders:
         said = f"{name} with strategy {strategy} is not read, is for other types, or is defined twice"
         layer.fail(said, "write the project again")
     definition = layer.project.adders[name]

@@ -30,7 +30,6 @@ from eqspec.networks.firmware.tokens import Words
 from eqspec.networks.firmware.windows import Windows
 
 _AGAIN = "write the project again"
-_ADDERS = "nnet::distributed_arithmetic"
 
 
 class _Einsum:
@@ -150,7 +149,7 @@ def _functions(layer: Layer, sizes: _Einsum) -> list[str]:
     strategy = declared.member_name(sizes.configuration, "strategy")
     name, types = declared.member_function(sizes.configuration, "da_kernel")
     expected = (layer.given_type, declared.member_type(sizes.configuration, "accum_t"))
-    if strategy != _ADDERS or types != expected or name not in layer.project.adders:
+    if strategy != adders.STRATEGY or types != expected or name not in layer.project.adders:
         layer.fail(f"{name} with strategy {strategy} is not read, is for other types, or is defined twice", _AGAIN)
     definition = layer.project.adders[name]
     head, body = (Words.of(definition.path, part) for part in (definition.parameters, definition.statements))

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.firmware import adders
 from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
@@ -113,13 +114,20 @@ class _Convolution:
         way = self.declared.member_name(self.configuration, "implementation")
         return "pointwise" not in self.layer.call.function and way.endswith("encoded")
 
-    def kernel_matrix(self) -> Integers:
-        """The weights by output and input, as the kernel of a dense layer takes them."""
-        sizes = tuple(self.declared.member_number(self.product, name) for name in ("n_in", "n_out"))
-        if sizes != (self.inputs, self.outputs):
-            self.layer.fail(f"{self.product.name} multiplies {sizes[0]} by {sizes[1]}", "write the project again")
-        stored = self.weights(self.inputs * self.outputs)
-        return matrix_of(self.layer, self.product, stored, *sizes)
+    def gives_of_kernel(self, index: Windows) -> None:
+        """What the kernel of a dense layer, which may be one of adders, makes of each position of a stream."""
+        inputs, outputs = (self.declared.member_number(self.product, name) for name in ("n_in", "n_out"))
+        if (inputs, outputs) != (self.inputs, self.outputs):
+            self.layer.fail(f"{self.product.name} multiplies {inputs} by {outputs}", "write the project again")
+        if self.declared.member_name(self.product, "strategy") != adders.STRATEGY:
+            stored = self.weights(inputs * outputs)
+            self.gives(index, matrix_of(self.layer, self.product, stored, inputs, outputs))
+            return
+        layer = self.layer
+        kernel = self.declared.member_name(self.product, "kernel", "data_T", "res_T", "CONFIG_T")
+        definition, function = adders.wrapped(layer, kernel.removeprefix("nnet::"), (inputs, outputs))
+        summed = adders.multiplied(layer, definition, function, layer.given(self.pixels * self.channels), index)
+        layer.gives(summed, argument=1, template=1, word=None if self._packs else outputs)
 
 
 def conv(axes: int) -> Callable[[Layer], None]:
@@ -133,11 +141,10 @@ def conv(axes: int) -> Callable[[Layer], None]:
                 f"nnet_conv{axes}d", f"conv_{axes}d_cl", helpers=(*helpers, f"compute_scaled_indices_{axes}d")
             )
             layer.project.templates.check("nnet_conv_stream.h", helpers=_BUFFERS)
-            matrix = made.kernel_matrix()
+            made.gives_of_kernel(made.entries())
         else:
             layer.project.templates.check(f"nnet_conv{axes}d.h", f"conv_{axes}d_cl")
-            matrix = _ordered(made)
-        made.gives(made.entries(), matrix)
+            made.gives(made.entries(), _ordered(made))
 
     return read
 
@@ -158,13 +165,12 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
         layer.project.templates.check("nnet_sepconv_stream.h", "pointwise_mult_buffer")
         if layer.word != made.channels:
             layer.fail(f"a word of its stream has {layer.word} numbers, a pixel {made.channels}", "write it again")
-        matrix = made.kernel_matrix()
         size, stride, out = (
             tuple(made.declared.member_number(made.configuration, f"{what}_{side}") for side in sides_of(axes))
             for what in ("in", "stride", "out")
         )
         pixels = side_by_side(layer, size, (1,) * axes, stride, out)
-        made.gives(pixels * made.channels + np.arange(made.channels), matrix)
+        made.gives_of_kernel(pixels * made.channels + np.arange(made.channels))
 
     return read
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
-from unit.networks.firmware.converted import Model, project
+from unit.networks.firmware.converted import Model, described, project
 from unit.networks.firmware.simulation import compiled
 from unit.networks.firmware.test_simulation import check_outputs
 
@@ -163,6 +163,43 @@ def test_a_convolution_with_adders_is_what_the_simulation_computes(
         parameters.write_text(text.replace(old, new))
         with pytest.raises(NetworkError, match=message):
             read_network(place)
+
+
+@pytest.mark.parametrize(("sides", "backend"), [((7,), "Vitis"), ((5, 6), "Vivado")])
+def test_a_convolution_with_adders_in_a_stream_is_what_the_simulation_computes(
+    sides: tuple[int, ...], backend: str, tmp_path: Path
+) -> None:
+    """The kernel of its product is a struct that calls the adders."""
+    random = np.random.default_rng(len(sides))
+    layer: dict[str, Any] = {
+        "class_name": f"Conv{len(sides)}D", "name": "conv", "data_format": "channels_last", "n_chan": 2, "n_filt": 2,
+        "weight_data": random.integers(-16, 17, (*[3] * len(sides), 2, 2)) / 8, "bias_data": random.integers(-16, 17, 2) / 8,
+        "pad_top": 0, "pad_bottom": 0, "pad_left": 0, "pad_right": 0,
+    }  # fmt: skip
+    for name, size in zip(("height", "width")[-len(sides) :], sides, strict=True):
+        layer |= {f"in_{name}": size, f"out_{name}": size - 2, f"filt_{name}": 3, f"stride_{name}": 1}
+    types = {"weight": "ap_fixed<6,3>", "bias": "ap_fixed<6,3>", "result": "ap_fixed<8,4>"}
+    place = described(
+        tmp_path / "prj", (*sides, 2), [layer], types,
+        strategy="distributed_arithmetic", io_type="io_stream", backend=backend,
+    )  # fmt: skip
+    network = read_network(place)
+    check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+    parameters, code = place / "firmware/parameters.h", place / CODE
+    for file, old, new, message in (
+        (parameters, "kernel = nnet::dense_da_wrapper_", "kernel = nnet::dense_db_wrapper_", "no function of adders"),
+        (parameters, "strategy = nnet::distributed_arithmetic", "strategy = nnet::latency", "kernel dense_da_wrapper_"),
+        (parameters, "n_out = 2;", "n_out = 3;", "multiplies"),
+        (code, "void *biases=nullptr) {", "void *biases=nullptr) { out[0] = 1;", "calls no function of adders"),
+        (code, "out_t out[2]", "out_t out[1]", "calls no function of adders"),
+        (code, "namespace nnet {", "namespace nnet {\n// a\nvoid dense_da_2() {} void dense_da_3() {}", "no function"),
+    ):
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new))
+        with pytest.raises(NetworkError, match=message):
+            read_network(place)
+        file.write_text(text)
 
 
 def converted_with_adders(

@@ -12,6 +12,7 @@ import pytest
 
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
+from unit.networks.firmware.converted import described
 from unit.networks.firmware.simulation import compiled
 from unit.networks.firmware.test_simulation import check_outputs
 
@@ -51,26 +52,12 @@ def _layer(name: str, given: str, equation: str, bias_axes: str, random: np.rand
 def _written(
     folder: Path, equations: list[tuple[str, str]], types: Mapping[str, str], strategy: str = "Latency"
 ) -> Path:
-    hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
-    if strategy != "Latency":
-        pytest.importorskip("da4ml", reason="da4ml is not installed: pip install eqspec[firmware-tests]")
     random = np.random.default_rng(len(equations))
-    shape = list(_sizes(equations[0][0].split(",")[0]))
-    layers: list[dict[str, Any]] = [
-        {"class_name": "InputLayer", "name": "x", "input_shape": shape, "outputs": ["x"], "inputs": []}
-    ]
+    layers = list[dict[str, Any]]()
     for place, (equation, bias_axes) in enumerate(equations):
-        layers.append(_layer(f"fc{place}", layers[-1]["name"], equation, bias_axes, random))
-    config = hls4ml.utils.config.create_config(output_dir=str(folder), backend="Vitis", project_name="myproject")
-    config["IOType"] = "io_parallel"
-    named = {layer["name"]: {"Precision": dict(types), "Strategy": strategy, "ReuseFactor": 1} for layer in layers[1:]}
-    named["x"] = {"Precision": {"result": "ap_fixed<6,3>"}}
-    config["HLSConfig"] = {
-        "Model": {"Precision": "ap_fixed<12,5>", "ReuseFactor": 1, "Strategy": strategy},
-        "LayerName": named,
-    }
-    hls4ml.model.graph.ModelGraph.from_layer_list(config, layers, ["x"], [layers[-1]["name"]]).write()
-    return folder
+        layers.append(_layer(f"fc{place}", layers[-1]["name"] if layers else "x", equation, bias_axes, random))
+    shape = _sizes(equations[0][0].split(",")[0])
+    return described(folder, shape, layers, types, strategy=strategy)
 
 
 def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
