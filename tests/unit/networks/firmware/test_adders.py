@@ -173,7 +173,8 @@ def test_a_convolution_with_adders_in_a_stream_is_what_the_simulation_computes(
     random = np.random.default_rng(len(sides))
     layer: dict[str, Any] = {
         "class_name": f"Conv{len(sides)}D", "name": "conv", "data_format": "channels_last", "n_chan": 2, "n_filt": 2,
-        "weight_data": random.integers(-16, 17, (*[3] * len(sides), 2, 2)) / 8, "bias_data": random.integers(-16, 17, 2) / 8,
+        "weight_data": random.integers(-16, 17, (*[3] * len(sides), 2, 2)) / 8,
+        "bias_data": random.integers(-16, 17, 2) / 8,
         "pad_top": 0, "pad_bottom": 0, "pad_left": 0, "pad_right": 0,
     }  # fmt: skip
     for name, size in zip(("height", "width")[-len(sides) :], sides, strict=True):
