@@ -222,6 +222,9 @@ STREAM_DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_merge_stream.h:minimum": (
         "6aa0ee28b5b69d1371cdbe61abf3d326",  # 1.2 to 1.3.0
     ),
+    "nnet_merge_stream.h:multiply": (
+        "a0697f25aa105b5d31740498cda073ee",  # 1.0 to 1.3.0
+    ),
     "nnet_merge_stream.h:subtract": (
         "19a2983852e3280fbd263465ce7ef936",  # 0.8.1 to 1.3.0
     ),

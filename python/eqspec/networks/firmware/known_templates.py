@@ -210,6 +210,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
     ),
+    "nnet_einsum.h:einsum": (
+        "3f27517f96f2332fac756bcf525c08c8",  # 1.2 to 1.3.0
+    ),
     "nnet_einsum_dense.h:einsum_dense": (
         "0f2fdb063a11e04ee58cf7d099dc26ae",  # 1.2 to 1.3.0
     ),
@@ -262,6 +265,10 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_merge.h:minimum": (
         "083c0bac6947bec3cd22b6579006b611",  # 1.3.0
+    ),
+    "nnet_merge.h:multiply": (
+        "8541c800aa8f5ae8dad85abc3f6fc0d8",  # 1.0 to 1.2.0
+        "c7a74f93f129a994a67ace7c1100051a",  # 1.3.0
     ),
     "nnet_merge.h:subtract": (
         "94c48325853a23980c6c0aa6c017c7f8",  # 0.8.1 to 1.2.0

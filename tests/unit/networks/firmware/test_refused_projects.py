@@ -67,7 +67,6 @@ REFUSED = [
     (PARAMETERS, '#include "weights/w1.h"', "", "w1 is loaded, but not declared"),
     (CALLS, "nnet::relu<", "nnet::of_mine<", r"line 20: act2 \(nnet::of_mine\): this layer is not read"),
     (CALLS, "nnet::relu<", "nnet::lstm_stack<", r"line 20: act2 \(nnet::lstm_stack\): a layer that goes through time"),
-    (CALLS, "nnet::relu<", "nnet::multiply<", r"line 20: act2 \(nnet::multiply\): products of two values"),
     (CALLS, "nnet::relu<", "nnet::sigmoid<", "config2 has no type table_t"),
     (CALLS, "nnet::relu<layer1_t, ", "nnet::relu<input_t, ", "called for another type than layer1_out has"),
     (CALLS, "nnet::relu<layer1_t, layer2_t, config2>", "nnet::relu<layer1_t, layer2_t>", "2 templates and 2 arguments"),
