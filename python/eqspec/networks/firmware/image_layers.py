@@ -35,6 +35,7 @@ _BUFFERS = (
     "compute_output_buffer_1d", "compute_output_buffer_2d", "scale_index_K_gte_S", "scale_index_K_lt_S",
     "scale_index_regular", "scale_index_unscaled",
 )  # fmt: skip
+_BATCHED = "BatchedDenseForConv1D"
 _DEPTHWISE_BUFFERS = (
     "depthwise_mult_buffer", "compute_depthwise_output_encoded", "compute_depthwise_output_buffer_1d",
     "compute_depthwise_output_buffer_2d", "pointwise_mult_buffer",
@@ -74,6 +75,14 @@ class _Convolution:
             if self.type(of).same_as != again.same_as:
                 layer.fail(f"{self.configuration.name} and {name} differ in {of}", "write the project again")
         refuse_bits(layer)
+
+    @property
+    def kernel(self) -> str:
+        """What convolves in io_parallel; empty in older releases, which choose by the strategy alone."""
+        if "conv_kernel" not in self.configuration.members:
+            return ""
+        found = self.declared.member_name(self.configuration, "conv_kernel", "data_T", "res_T", "CONFIG_T")
+        return found.removeprefix("nnet::")
 
     @property
     def inputs(self) -> int:
@@ -159,7 +168,10 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
         name = f"pointwise_conv_{axes}d_cl"
         if not layer.word:
             layer.project.templates.check(f"nnet_conv{axes}d.h", name)
-            made.gives(made.entries(), _ordered(made))
+            if axes == 1 and made.kernel == _BATCHED:
+                made.gives(*_batched(made))
+            else:
+                made.gives(made.entries(), _ordered(made))
             return
         layer.rests_on(f"nnet_sepconv{axes}d", name)
         layer.project.templates.check("nnet_sepconv_stream.h", "pointwise_mult_buffer")
@@ -173,6 +185,25 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
         made.gives_of_kernel(pixels * made.channels + np.arange(made.channels))
 
     return read
+
+
+def _batched(made: _Convolution) -> tuple[Windows, Integers]:
+    """The pixel of each position of a sequence, and the weights, of the kernel that takes all pixels at once: it reads
+    no buffer, and 0 where strides and padding lead out of the sequence.
+    """
+    layer, number = made.layer, made.declared.member_number
+    strategy = made.declared.member_name(made.configuration, "strategy")
+    names = ("n_partitions", "stride_width", "pad_left")
+    partitions, stride, pad = (number(made.configuration, name) for name in names)
+    if strategy != "nnet::latency" or partitions != 1 or stride < 1 or pad < 0:
+        said = f"strategy {strategy}, {partitions} partitions, a stride of {stride} and padding of {pad}"
+        layer.fail(f"{_BATCHED} with {said} is not read", "write the project again")
+    layer.project.templates.check("nnet_conv1d.h", _BATCHED)
+    layer.project.templates.check("nnet_conv1d_latency.h", "pointwise_conv_1d_latency_cl")
+    pixels = (np.arange(made.positions) * stride - pad).reshape(-1, 1)
+    index = np.where((pixels < 0) | (pixels >= made.pixels), -1, pixels * made.channels + np.arange(made.channels))
+    stored = made.weights(made.inputs * made.outputs)
+    return index, np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T)
 
 
 def depthwise(axes: int) -> Callable[[Layer], None]:
@@ -233,13 +264,12 @@ def _ordered(made: _Convolution) -> Integers:
     order = STRATEGIES.get(strategy)
     latency = order == "inputs first"
     kernel = f"Conv{axes}D{'Latency' if latency else 'Resource'}"
-    if "conv_kernel" in configuration.members:
-        found = declared.member_name(configuration, "conv_kernel", "data_T", "res_T", "CONFIG_T").removeprefix("nnet::")
-        order = order if found == kernel else None
-        kernel = found
+    if made.kernel:
+        order = order if made.kernel == kernel else None
+        kernel = made.kernel
     if order is None:
         layer.fail(f"the kernel {kernel} with strategy {strategy} is not read", "use strategy Latency or Resource")
-    if "conv_kernel" in configuration.members:
+    if made.kernel:
         templates.check(f"nnet_conv{axes}d.h", kernel)
     if latency:
         templates.check(f"nnet_conv{axes}d_latency.h", f"conv_{axes}d_latency_cl")

@@ -126,6 +126,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_common.h:reduce": (
         "12696b6d779aeb2deedde2097f0824ad",  # 0.8.1 to 1.3.0
     ),
+    "nnet_conv1d.h:BatchedDenseForConv1D": (
+        "6b23a815808b9b3989acdca22680116e",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
+    ),
     "nnet_conv1d.h:Conv1DLatency": (
         "c8484cce3d987ff6b5f7b89863382548",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.1.0
         "350a782c90cd3dbb4d2014c46e75d349",  # Vitis of 1.2 to 1.3.0
@@ -143,6 +146,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_conv1d_latency.h:conv_1d_latency_cl": (
         "24a32495ea3ea157d311a5f702bccd02",  # 1.0 to 1.3.0
         "e3f857e6183fe91ec58579a41277519e",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv1d_latency.h:pointwise_conv_1d_latency_cl": (
+        "000a1c9d79168faa030ecf826ee5ed89",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
     ),
     "nnet_conv1d_resource.h:conv_1d_resource_cl": (
         "a83b28d97cda500524f3ffe50e1a0061",  # 1.0 to 1.3.0
