@@ -70,9 +70,8 @@ def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
         check_outputs(network, name, simulation)
 
 
-@pytest.mark.parametrize("types", [TYPES, NARROW])
-def test_adders_give_what_the_simulation_computes(types: dict[str, str], tmp_path: Path) -> None:
-    place = _written(tmp_path / "adders", [SHARED, OWN], types, "distributed_arithmetic")
+def test_adders_give_what_the_simulation_computes(tmp_path: Path) -> None:
+    place = _written(tmp_path / "adders", [SHARED, OWN], NARROW, "distributed_arithmetic")
     assert "einsum_dense3_da_kernel" in (place / CODE).read_text()
     network = read_network(place)
     check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))

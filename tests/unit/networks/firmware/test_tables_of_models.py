@@ -108,18 +108,23 @@ def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
     """Of numbers with a sign and without one, which a result's type rounds and cuts off."""
     random = np.random.default_rng(1)
     networks: dict[str, tuple[Path, Network]] = {}
-    for io_type in ("io_parallel", "io_stream"):
-        for given, size in (("ap_fixed<6,2,AP_RND,AP_SAT>", 64), ("ap_ufixed<5,1>", 32), ("ap_fixed<4,6>", 16)):
-            model = Model(3, size).dense(4, bias=False).then("Relu").dense(2)
-            types = {
-                "MatMul": {"accum": "ap_fixed<16,6>", "result": given},
-                "Relu": {"result": "ap_fixed<7,3,AP_RND_CONV,AP_SAT>"},
-            }
-            name = f"{io_type}_{size}"
-            place = project(tmp_path / name, model, precision="ap_fixed<14,6>", of_layers=types, io_type=io_type)
-            entries = [Fraction(int(n), 32) for n in random.integers(-200, 200, size)]
-            with_table(place, entries, "ap_fixed<9,4>")
-            networks[name] = place, read_network(place)
+    cases = (
+        ("io_parallel", "ap_fixed<6,2,AP_RND,AP_SAT>", 64),
+        ("io_parallel", "ap_fixed<4,6>", 16),
+        ("io_stream", "ap_fixed<6,2>", 64),
+        ("io_stream", "ap_ufixed<5,1>", 32),
+    )
+    for io_type, given, size in cases:
+        model = Model(3, size).dense(4, bias=False).then("Relu").dense(2)
+        types = {
+            "MatMul": {"accum": "ap_fixed<16,6>", "result": given},
+            "Relu": {"result": "ap_fixed<7,3,AP_RND_CONV,AP_SAT>"},
+        }
+        name = f"{io_type}_{size}"
+        place = project(tmp_path / name, model, precision="ap_fixed<14,6>", of_layers=types, io_type=io_type)
+        entries = [Fraction(int(n), 32) for n in random.integers(-200, 200, size)]
+        with_table(place, entries, "ap_fixed<9,4>")
+        networks[name] = place, read_network(place)
     simulation = compiled(tmp_path, networks)
     for name, (_, network) in networks.items():
         check_outputs(network, name, simulation)
