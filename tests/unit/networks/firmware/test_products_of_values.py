@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -114,14 +113,13 @@ def test_which_numbers_a_product_may_be() -> None:
         least = random.integers(-9, 6, 2)
         many = random.integers(1, 5, 2)
         numbers = [least[k] + step[k] * np.arange(many[k]) for k in range(2)]
-        lattices = [
-            Lattice(*(integers([part]) for part in (n[0], n[-1], s)), 1) for n, s in zip(numbers, step, strict=True)
-        ]
-        found = lattices[0].product_with(lattices[1])
+        first, second = (
+            Lattice(integers([n[0]]), integers([n[-1]]), integers([s]), 1) for n, s in zip(numbers, step, strict=True)
+        )
+        found = first.product_with(second)
         products = {int(x) * int(y) for x in numbers[0] for y in numbers[1]}
         low, high, apart = (int(part[0]) for part in (found.least, found.most, found.step))
         assert found.bits == 2
         assert high == max(products)
         assert low <= min(products) < low + max(apart, 1)
         assert all((product - low) % apart == 0 if apart else product == low for product in products)
-        assert Fraction(low) <= min(products)
