@@ -310,7 +310,7 @@ def _variable(function: Function, words: Words) -> None:
 
 
 def _operand(function: Function, words: Words) -> Form:
-    """A variable, a variable shifted, or a number of a type that holds it."""
+    """A variable, a variable shifted, or a number as its type stores it, of which da4ml writes a decimal near it."""
     if words.skip("bit_shift", "<"):
         by = _whole(words)
         words.expect(">", "(")
@@ -321,13 +321,11 @@ def _operand(function: Function, words: Words) -> Form:
         return form
     if words.next.text not in ("ap_fixed", "ap_ufixed"):
         return _named(function, words)
-    line, of = words.next.line, _type(words)
+    of = _type(words)
     words.expect("(")
-    form = _number(function, words)
+    (stored,) = of.stored(np.array([_literal(words)])).tolist()
     words.expect(")")
-    if not form.is_held(Lattice.of_type(of, function.size), of):
-        words.fail(line, f"{of.text} does not hold this number", _OTHER)
-    return form
+    return Form(integers([0] * function.size), int(stored), of.bits)
 
 
 def _named(function: Function, words: Words) -> Form:
@@ -339,6 +337,11 @@ def _named(function: Function, words: Words) -> Form:
 
 
 def _number(function: Function, words: Words) -> Form:
+    """A number, exactly."""
+    return _constant(function, Fraction(_literal(words)))
+
+
+def _literal(words: Words) -> float:
     """A number, as the double that C++ makes of it."""
     word = words.take()
     try:
@@ -347,7 +350,7 @@ def _number(function: Function, words: Words) -> Form:
         number = inf
     if number >= 2.0**_MOST_BITS:
         words.refuse("a number", word)
-    return _constant(function, Fraction(number))
+    return number
 
 
 def _constant(function: Function, number: Fraction | int) -> Form:

@@ -27,7 +27,7 @@ void dense_da_2(inp_t model_inp[3], out_t model_out[3]) { // what da4ml says of 
     ap_fixed<5,3> v1 = q1; // 0.0
     ap_fixed<7,4> v2 = v0 + v1; // 1.0
     ap_fixed<9,6> v3 = v2 - bit_shift<2>(v1); // 2.0
-    ap_fixed<10,6> v4 = v3 + ap_ufixed<3,1>(1.75); // 3.0
+    ap_fixed<10,6> v4 = v3 + ap_ufixed<3,1>(1.8); // 3.0
     ap_fixed<7,4> v5 = -v1; // 1.0
     ap_fixed<4,2> v6 = 0.75; // 0.0
 
@@ -74,7 +74,8 @@ def test_each_statement_is_what_it_says(tmp_path: Path) -> None:
         ("ap_fixed<7,4> v2", "ap_fixed<6,3> v2", "line 9: ap_fixed<6,3> does not hold all that is assigned"),
         ("ap_fixed<7,4> v2", "ap_fixed<7,5> v2", "does not hold all"),  # too few digits behind the point
         ("ap_fixed<10,4>(bit", "ap_fixed<9,3>(bit", "does not hold all"),
-        ("ap_ufixed<3,1>(1.75)", "ap_ufixed<3,1>(1.8)", "does not hold this number"),
+        ("ap_ufixed<3,1>(1.8)", "ap_ufixed<6,1>(1.97)", "does not hold all that is assigned"),
+        ("ap_ufixed<3,1>(1.8)", "ap_ufixed<3,1>(v1)", "'v1' where a number should be"),
         ("ap_fixed<4,2> v6 = 0.75", "ap_fixed<4,2> v6 = 2.0", "does not hold all"),
         ("ap_fixed<4,2> v6 = 0.75", "ap_fixed<4,2> v6 = 0.75f", "a number should be"),
         ("ap_fixed<4,2> v6 = 0.75", "double v6 = 0.75", "assigned to no ap_fixed"),
@@ -174,7 +175,7 @@ def test_a_convolution_with_adders_in_a_stream_is_what_the_simulation_computes(
     layer: dict[str, Any] = {
         "class_name": f"Conv{len(sides)}D", "name": "conv", "data_format": "channels_last", "n_chan": 2, "n_filt": 2,
         "weight_data": random.integers(-16, 17, (*[3] * len(sides), 2, 2)) / 8,
-        "bias_data": random.integers(-16, 17, 2) / 8,
+        "bias_data": random.normal(size=2),
         "pad_top": 0, "pad_bottom": 0, "pad_left": 0, "pad_right": 0,
     }  # fmt: skip
     for name, size in zip(("height", "width")[-len(sides) :], sides, strict=True):
