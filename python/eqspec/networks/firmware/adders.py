@@ -14,7 +14,7 @@ They stand in nnet_code_gen.h and are read there, word by word. An entry is assi
 that follow are sums of two numbers, one of them shifted, in types that hold whatever the sum may be; so every variable
 is an exact sum of entries times constants, and the function is a matrix again. A type that a sum might leave, or that
 would round it, is refused: da4ml writes none. Such a function is called by itself, by a dense layer that reads a
-stream, or by a convolution in io_parallel at each of its positions.
+stream, or by a convolution at each of its positions; in streams it is the kernel of its product, in a struct.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _WRAPPER = (
     "static void dense ( inp_t inp [ {inputs} ] , out_t out [ {outputs} ] , void * weights = nullptr , "
     "void * biases = nullptr ) {{ {name} ( inp , out ) ; }} }} ;"
 )
+STRATEGY = "nnet::distributed_arithmetic"
 _OTHER = "write the project with strategy Latency or Resource, or give the program of da4ml (model/comb.json)"
 
 
@@ -116,20 +117,22 @@ def definitions(words: Words | None) -> dict[str, Definition]:
         if words.skip("template", "<", "typename", "inp_t", ",", "typename", "out_t", ">", "void"):
             name = words.name("the name of a function")
             head, body = words.until("{"), words.until("}")
-            found[name] = Definition(words.path, tuple(head), tuple(body))
             times[name] = times.get(name, 0) + 1
-            _skip_wrapper(words, name, [word.text for word in head if word.kind == "number"])
+            wrapper = _wrapper(words, name, [word.text for word in head if word.kind == "number"])
+            found[name] = Definition(words.path, tuple(head), tuple(body), wrapper)
         else:
             text = words.take().text
             times[text] = times.get(text, 0) + 1
     return {name: definition for name, definition in found.items() if times[name] == 1}
 
 
-def _skip_wrapper(words: Words, name: str, sizes: list[str]) -> None:
-    """Pass over the struct that calls a function of streams, as hls4ml writes it."""
-    if len(sizes) == 2:
-        text = _WRAPPER.format(index=name.rpartition("_")[2], name=name, inputs=sizes[0], outputs=sizes[1])
-        words.skip(*text.split())
+def _wrapper(words: Words, name: str, sizes: list[str]) -> str:
+    """Pass over the struct that calls a function of streams, as hls4ml writes it: its name, empty if there is none."""
+    if len(sizes) != 2:
+        return ""
+    index = name.rpartition("_")[2]
+    text = _WRAPPER.format(index=index, name=name, inputs=sizes[0], outputs=sizes[1])
+    return f"dense_da_wrapper_{index}" if words.skip(*text.split()) else ""
 
 
 def assigned(layer: Layer, definition: Definition) -> None:
@@ -137,9 +140,9 @@ def assigned(layer: Layer, definition: Definition) -> None:
     layer.check_call(2, 2)
     if layer.word:
         layer.fail("it is called with a stream", "write the project again")
-    function = _read(layer, definition)
+    function = read_sums(layer, definition)
     every = np.arange(function.size)[None]
-    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+    layer.gives(multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
 
 
 def of_stream(layer: Layer) -> None:
@@ -156,7 +159,7 @@ def of_stream(layer: Layer) -> None:
     if sizes != [function.size, len(function.outputs)]:
         layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
     every = np.arange(function.size)[None]
-    layer.gives(_multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
+    layer.gives(multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
 
 
 def convolution(axes: int) -> Callable[[Layer], None]:
@@ -187,9 +190,20 @@ def convolution(axes: int) -> Callable[[Layer], None]:
             layer.fail("its function has other sizes than its windows", "write the project again")
         index = by_code(layer, configuration, (positions, function.size), pixels * channels)
         given = layer.given(pixels * channels)
-        layer.gives(_multiplied(layer, definition, function, given, index), argument=1, template=1)
+        layer.gives(multiplied(layer, definition, function, given, index), argument=1, template=1)
 
     return read
+
+
+def wrapped(layer: Layer, wrapper: str, sizes: tuple[int, int]) -> tuple[Definition, Function]:
+    """The function of so many inputs and outputs that a struct calls, which stands as the kernel of a layer."""
+    found = [one for one in layer.project.adders.values() if one.wrapper == wrapper]
+    if len(found) != 1:
+        layer.fail(f"the kernel {wrapper} calls no function of adders, or several", _OTHER)
+    function = read_sums(layer, found[0])
+    if (function.size, len(function.outputs)) != sizes:
+        layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
+    return found[0], function
 
 
 def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Function]:
@@ -198,14 +212,14 @@ def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Fun
     strategy = declared.member_name(configuration, "strategy")
     name, types = declared.member_function(configuration, "dense_da")
     ends = tuple(layer.array(layer.call.arguments[place], layer.call.templates[place])[1] for place in (0, 1))
-    if strategy != "nnet::distributed_arithmetic" or types != ends or name not in layer.project.adders:
+    if strategy != STRATEGY or types != ends or name not in layer.project.adders:
         said = f"{name} with strategy {strategy} is not read, is for other types, or is defined twice"
         layer.fail(said, "write the project again")
     definition = layer.project.adders[name]
-    return definition, _read(layer, definition)
+    return definition, read_sums(layer, definition)
 
 
-def _multiplied(layer: Layer, definition: Definition, function: Function, given: Value, index: Windows) -> Value:
+def multiplied(layer: Layer, definition: Definition, function: Function, given: Value, index: Windows) -> Value:
     """What a function gives of the entries of each position (P, I), of which -1 is 0."""
     builder = layer.project.builder
     builder.refuse = layer.fail
@@ -234,7 +248,7 @@ def _at_any_position(entries: Lattice, shape: tuple[int, ...]) -> Lattice:
     return Lattice(integers(lowest), integers(most.max(axis=0)), integers(apart), entries.bits)
 
 
-def _read(layer: Layer, definition: Definition) -> Function:
+def read_sums(layer: Layer, definition: Definition) -> Function:
     """What a function does. Raises NetworkError."""
     layer.project.templates.check("nnet_function_stubs.h", "bit_shift")
     head, body = (Words.of(definition.path, part) for part in (definition.parameters, definition.statements))
@@ -296,7 +310,7 @@ def _variable(function: Function, words: Words) -> None:
 
 
 def _operand(function: Function, words: Words) -> Form:
-    """A variable, a variable shifted, or a number of a type that holds it."""
+    """A variable, a variable shifted, or a number as its type stores it, of which da4ml writes a decimal near it."""
     if words.skip("bit_shift", "<"):
         by = _whole(words)
         words.expect(">", "(")
@@ -307,13 +321,11 @@ def _operand(function: Function, words: Words) -> Form:
         return form
     if words.next.text not in ("ap_fixed", "ap_ufixed"):
         return _named(function, words)
-    line, of = words.next.line, _type(words)
+    of = _type(words)
     words.expect("(")
-    form = _number(function, words)
+    (stored,) = of.stored(np.array([_literal(words)])).tolist()
     words.expect(")")
-    if not form.is_held(Lattice.of_type(of, function.size), of):
-        words.fail(line, f"{of.text} does not hold this number", _OTHER)
-    return form
+    return Form(integers([0] * function.size), int(stored), of.bits)
 
 
 def _named(function: Function, words: Words) -> Form:
@@ -325,6 +337,11 @@ def _named(function: Function, words: Words) -> Form:
 
 
 def _number(function: Function, words: Words) -> Form:
+    """A number, exactly."""
+    return _constant(function, Fraction(_literal(words)))
+
+
+def _literal(words: Words) -> float:
     """A number, as the double that C++ makes of it."""
     word = words.take()
     try:
@@ -333,7 +350,7 @@ def _number(function: Function, words: Words) -> Form:
         number = inf
     if number >= 2.0**_MOST_BITS:
         words.refuse("a number", word)
-    return _constant(function, Fraction(number))
+    return number
 
 
 def _constant(function: Function, number: Fraction | int) -> Form:

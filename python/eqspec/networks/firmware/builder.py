@@ -203,6 +203,21 @@ class Builder:
         lattice = x.larger(y) if sign > 0 else x.negative().larger(y.negative()).negative()
         return Value(step, positions, lattice)
 
+    def product(self, first: Value, second: Value) -> Value:
+        """The products of entries of both, as files have them: s^2 - t^2 with s = (u + v) / 2 and t = (u - v) / 2."""
+        halves = np.full((1, 1, 1), 0.5)
+        places = np.arange(first.size).reshape(1, -1, 1)
+        terms = list[Term]()
+        for sign in (1, -1):
+            sides = (
+                Term(first.step, Tile(_narrow(first.rows.reshape(1, -1, 1)), halves)),
+                Term(second.step, Tile(_narrow(second.rows.reshape(1, -1, 1)), sign * halves)),
+            )
+            square = self.new(sides, np.zeros(first.size), Curves.all(Curve("square")))
+            terms.append(Term(square, Tile(_narrow(places), np.full((1, 1, 1), float(sign)))))
+        step = self.new(tuple(terms), np.zeros(first.size))
+        return Value(step, np.arange(first.size), first.lattice.product_with(second.lattice))
+
     def scaled(self, value: Value, factors: Integers, factor_bits: int, bias: Integers, bias_bits: int) -> Value:
         """Each entry times a constant of its own, and a constant added to it, exactly."""
         index = value.rows.reshape(-1, 1, 1)

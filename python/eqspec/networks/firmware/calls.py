@@ -55,6 +55,8 @@ class Definition:
     path: str
     parameters: tuple[Word, ...]
     statements: tuple[Word, ...]
+    wrapper: str = ""
+    """The struct behind it that does nothing but call it, if there is one."""
 
 
 @dataclass

@@ -190,7 +190,9 @@ class Declarations:
         return "::".join(written)
 
     def member_function(self, configuration: Configuration, name: str) -> tuple[str, tuple[Type, Type]]:
-        """A member that is a function of `nnet` for two types: its name and these; `value_type` is that of entries."""
+        """A member that is a function of `nnet` for two types, which may be other members: its name and these;
+        `value_type` is that of entries.
+        """
         words, _ = self._member(configuration, name, "function")
         words.expect("nnet", "::")
         function = words.name("the name of a function")
@@ -198,7 +200,8 @@ class Declarations:
         for mark in ("<", ","):
             words.expect(mark)
             entries = words.skip("typename")
-            found = self.type(words)
+            member = words.next.text if words.next.text in configuration.members else ""
+            found: Type = self.member_type(configuration, words.take().text) if member else self.type(words)
             if entries:
                 words.expect("::", "value_type")
                 if not isinstance(found, ArrayOf):

@@ -90,10 +90,10 @@ def stored(layer: Layer, given: Value, types: tuple[FixedPoint | None, ...]) -> 
     for of in dict.fromkeys(of for of in types if of is not None):
         entries = np.array([place for place, one in enumerate(types) if one == of])
         parts.append((builder.assigned(given.taken(entries), of, f"{layer.name} of {len(entries)} entries"), entries))
-    return _together(builder, parts, len(types))
+    return together(builder, parts, len(types))
 
 
-def _together(builder: Builder, parts: list[tuple[Value, NDArray[np.intp]]], size: int) -> Value:
+def together(builder: Builder, parts: list[tuple[Value, NDArray[np.intp]]], size: int) -> Value:
     """The entries of several values at their places, and 0 everywhere else."""
     bits = max([value.lattice.bits for value, _ in parts], default=0)
     least, most, step = ([0] * size for _ in range(3))

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.firmware import adders
 from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
@@ -34,6 +35,7 @@ _BUFFERS = (
     "compute_output_buffer_1d", "compute_output_buffer_2d", "scale_index_K_gte_S", "scale_index_K_lt_S",
     "scale_index_regular", "scale_index_unscaled",
 )  # fmt: skip
+_BATCHED = "BatchedDenseForConv1D"
 _DEPTHWISE_BUFFERS = (
     "depthwise_mult_buffer", "compute_depthwise_output_encoded", "compute_depthwise_output_buffer_1d",
     "compute_depthwise_output_buffer_2d", "pointwise_mult_buffer",
@@ -75,6 +77,14 @@ class _Convolution:
         refuse_bits(layer)
 
     @property
+    def kernel(self) -> str:
+        """What convolves in io_parallel; empty in older releases, which choose by the strategy alone."""
+        if "conv_kernel" not in self.configuration.members:
+            return ""
+        found = self.declared.member_name(self.configuration, "conv_kernel", "data_T", "res_T", "CONFIG_T")
+        return found.removeprefix("nnet::")
+
+    @property
     def inputs(self) -> int:
         """What a position takes."""
         return self.taps * self.channels
@@ -113,13 +123,20 @@ class _Convolution:
         way = self.declared.member_name(self.configuration, "implementation")
         return "pointwise" not in self.layer.call.function and way.endswith("encoded")
 
-    def kernel_matrix(self) -> Integers:
-        """The weights by output and input, as the kernel of a dense layer takes them."""
-        sizes = tuple(self.declared.member_number(self.product, name) for name in ("n_in", "n_out"))
-        if sizes != (self.inputs, self.outputs):
-            self.layer.fail(f"{self.product.name} multiplies {sizes[0]} by {sizes[1]}", "write the project again")
-        stored = self.weights(self.inputs * self.outputs)
-        return matrix_of(self.layer, self.product, stored, *sizes)
+    def gives_of_kernel(self, index: Windows) -> None:
+        """What the kernel of a dense layer, which may be one of adders, makes of each position of a stream."""
+        inputs, outputs = (self.declared.member_number(self.product, name) for name in ("n_in", "n_out"))
+        if (inputs, outputs) != (self.inputs, self.outputs):
+            self.layer.fail(f"{self.product.name} multiplies {inputs} by {outputs}", "write the project again")
+        if self.declared.member_name(self.product, "strategy") != adders.STRATEGY:
+            stored = self.weights(inputs * outputs)
+            self.gives(index, matrix_of(self.layer, self.product, stored, inputs, outputs))
+            return
+        layer = self.layer
+        kernel = self.declared.member_name(self.product, "kernel", "data_T", "res_T", "CONFIG_T")
+        definition, function = adders.wrapped(layer, kernel.removeprefix("nnet::"), (inputs, outputs))
+        summed = adders.multiplied(layer, definition, function, layer.given(self.pixels * self.channels), index)
+        layer.gives(summed, argument=1, template=1, word=None if self._packs else outputs)
 
 
 def conv(axes: int) -> Callable[[Layer], None]:
@@ -133,11 +150,10 @@ def conv(axes: int) -> Callable[[Layer], None]:
                 f"nnet_conv{axes}d", f"conv_{axes}d_cl", helpers=(*helpers, f"compute_scaled_indices_{axes}d")
             )
             layer.project.templates.check("nnet_conv_stream.h", helpers=_BUFFERS)
-            matrix = made.kernel_matrix()
+            made.gives_of_kernel(made.entries())
         else:
             layer.project.templates.check(f"nnet_conv{axes}d.h", f"conv_{axes}d_cl")
-            matrix = _ordered(made)
-        made.gives(made.entries(), matrix)
+            made.gives(made.entries(), _ordered(made))
 
     return read
 
@@ -152,21 +168,42 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
         name = f"pointwise_conv_{axes}d_cl"
         if not layer.word:
             layer.project.templates.check(f"nnet_conv{axes}d.h", name)
-            made.gives(made.entries(), _ordered(made))
+            if axes == 1 and made.kernel == _BATCHED:
+                made.gives(*_batched(made))
+            else:
+                made.gives(made.entries(), _ordered(made))
             return
         layer.rests_on(f"nnet_sepconv{axes}d", name)
         layer.project.templates.check("nnet_sepconv_stream.h", "pointwise_mult_buffer")
         if layer.word != made.channels:
             layer.fail(f"a word of its stream has {layer.word} numbers, a pixel {made.channels}", "write it again")
-        matrix = made.kernel_matrix()
         size, stride, out = (
             tuple(made.declared.member_number(made.configuration, f"{what}_{side}") for side in sides_of(axes))
             for what in ("in", "stride", "out")
         )
         pixels = side_by_side(layer, size, (1,) * axes, stride, out)
-        made.gives(pixels * made.channels + np.arange(made.channels), matrix)
+        made.gives_of_kernel(pixels * made.channels + np.arange(made.channels))
 
     return read
+
+
+def _batched(made: _Convolution) -> tuple[Windows, Integers]:
+    """The pixel of each position of a sequence, and the weights, of the kernel that takes all pixels at once: it reads
+    no buffer, and 0 where strides and padding lead out of the sequence.
+    """
+    layer, number = made.layer, made.declared.member_number
+    strategy = made.declared.member_name(made.configuration, "strategy")
+    names = ("n_partitions", "stride_width", "pad_left")
+    partitions, stride, pad = (number(made.configuration, name) for name in names)
+    if strategy != "nnet::latency" or partitions != 1 or stride < 1 or pad < 0:
+        said = f"strategy {strategy}, {partitions} partitions, a stride of {stride} and padding of {pad}"
+        layer.fail(f"{_BATCHED} with {said} is not read", "write the project again")
+    layer.project.templates.check("nnet_conv1d.h", _BATCHED)
+    layer.project.templates.check("nnet_conv1d_latency.h", "pointwise_conv_1d_latency_cl")
+    pixels = (np.arange(made.positions) * stride - pad).reshape(-1, 1)
+    index = np.where((pixels < 0) | (pixels >= made.pixels), -1, pixels * made.channels + np.arange(made.channels))
+    stored = made.weights(made.inputs * made.outputs)
+    return index, np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T)
 
 
 def depthwise(axes: int) -> Callable[[Layer], None]:
@@ -227,13 +264,12 @@ def _ordered(made: _Convolution) -> Integers:
     order = STRATEGIES.get(strategy)
     latency = order == "inputs first"
     kernel = f"Conv{axes}D{'Latency' if latency else 'Resource'}"
-    if "conv_kernel" in configuration.members:
-        found = declared.member_name(configuration, "conv_kernel", "data_T", "res_T", "CONFIG_T").removeprefix("nnet::")
-        order = order if found == kernel else None
-        kernel = found
+    if made.kernel:
+        order = order if made.kernel == kernel else None
+        kernel = made.kernel
     if order is None:
         layer.fail(f"the kernel {kernel} with strategy {strategy} is not read", "use strategy Latency or Resource")
-    if "conv_kernel" in configuration.members:
+    if made.kernel:
         templates.check(f"nnet_conv{axes}d.h", kernel)
     if latency:
         templates.check(f"nnet_conv{axes}d_latency.h", f"conv_{axes}d_latency_cl")

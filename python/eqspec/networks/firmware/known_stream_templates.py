@@ -48,6 +48,9 @@ STREAM_DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation_stream.h:thresholded_relu": (
         "8348690b5e909ce381e8409a5e94d416",  # 1.0 to 1.3.0
     ),
+    "nnet_activation_stream.h:unary_lut": (
+        "f168bda57ce6a03362399182bbda75ec",  # 1.0 to 1.3.0
+    ),
     "nnet_batchnorm_stream.h:normalize": (
         "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
     ),
@@ -218,6 +221,9 @@ STREAM_DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_merge_stream.h:minimum": (
         "6aa0ee28b5b69d1371cdbe61abf3d326",  # 1.2 to 1.3.0
+    ),
+    "nnet_merge_stream.h:multiply": (
+        "a0697f25aa105b5d31740498cda073ee",  # 1.0 to 1.3.0
     ),
     "nnet_merge_stream.h:subtract": (
         "19a2983852e3280fbd263465ce7ef936",  # 0.8.1 to 1.3.0

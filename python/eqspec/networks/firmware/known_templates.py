@@ -24,6 +24,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation.h:elu_fcn_float": (
         "d323cdd84451bf078a31f213b0cbc80e",  # 0.8.1 to 1.3.0
     ),
+    "nnet_activation.h:get_index_unary_lut": (
+        "f8c82fc732b886fce31fef04a10d4646",  # 1.0 to 1.3.0
+    ),
     "nnet_activation.h:hard_sigmoid": (
         "02bee46163a9066da41bffdd0fdc45b4",  # 0.8.1 to 1.3.0
     ),
@@ -102,6 +105,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation.h:thresholded_relu": (
         "46e1bf78fa3154b612f9bb164724d5ca",  # 1.0 to 1.3.0
     ),
+    "nnet_activation.h:unary_lut": (
+        "0608ae25c392ce872e936ced4e33f799",  # 1.0 to 1.3.0
+    ),
     "nnet_batchnorm.h:normalize": (
         "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0
     ),
@@ -120,6 +126,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_common.h:reduce": (
         "12696b6d779aeb2deedde2097f0824ad",  # 0.8.1 to 1.3.0
     ),
+    "nnet_conv1d.h:BatchedDenseForConv1D": (
+        "6b23a815808b9b3989acdca22680116e",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
+    ),
     "nnet_conv1d.h:Conv1DLatency": (
         "c8484cce3d987ff6b5f7b89863382548",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.1.0
         "350a782c90cd3dbb4d2014c46e75d349",  # Vitis of 1.2 to 1.3.0
@@ -137,6 +146,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_conv1d_latency.h:conv_1d_latency_cl": (
         "24a32495ea3ea157d311a5f702bccd02",  # 1.0 to 1.3.0
         "e3f857e6183fe91ec58579a41277519e",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv1d_latency.h:pointwise_conv_1d_latency_cl": (
+        "000a1c9d79168faa030ecf826ee5ed89",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
     ),
     "nnet_conv1d_resource.h:conv_1d_resource_cl": (
         "a83b28d97cda500524f3ffe50e1a0061",  # 1.0 to 1.3.0
@@ -204,6 +216,12 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
     ),
+    "nnet_einsum.h:einsum": (
+        "3f27517f96f2332fac756bcf525c08c8",  # 1.2 to 1.3.0
+    ),
+    "nnet_einsum_dense.h:einsum_dense": (
+        "0f2fdb063a11e04ee58cf7d099dc26ae",  # 1.2 to 1.3.0
+    ),
     "nnet_function_stubs.h:bit_shift": (
         "94a36dbd430e1d1f32c2390fb768fc64",  # 1.2 to 1.3.0
     ),
@@ -253,6 +271,10 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_merge.h:minimum": (
         "083c0bac6947bec3cd22b6579006b611",  # 1.3.0
+    ),
+    "nnet_merge.h:multiply": (
+        "8541c800aa8f5ae8dad85abc3f6fc0d8",  # 1.0 to 1.2.0
+        "c7a74f93f129a994a67ace7c1100051a",  # 1.3.0
     ),
     "nnet_merge.h:subtract": (
         "94c48325853a23980c6c0aa6c017c7f8",  # 0.8.1 to 1.2.0

@@ -87,6 +87,16 @@ class Lattice:
             y = y.negative()
         return Lattice(x.least + y.least, x.most + y.most, integers(np.gcd(x.step, y.step)), x.bits)
 
+    def product_with(self, other: Lattice) -> Lattice:
+        """x y of entries of both."""
+        ends = [x * y for x in (self.least, self.most) for y in (other.least, other.most)]
+        least, most = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        # (a + i p) (b + k q) = a b + i p b + k q a + i k p q
+        steps = np.abs(self.step * other.least), np.abs(other.step * self.least), self.step * other.step
+        step = np.gcd(np.gcd(steps[0], steps[1]), steps[2])
+        apart = (least - self.least * other.least) % np.maximum(step, 1)
+        return Lattice(integers(least - apart), integers(most), integers(step), self.bits + other.bits)
+
     def followed_by(self, other: Lattice) -> Lattice:
         """The entries of both, one behind the other."""
         x, y = self.at(other.bits), other.at(self.bits)

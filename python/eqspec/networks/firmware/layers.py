@@ -7,6 +7,8 @@ from collections.abc import Callable
 from eqspec.networks.firmware import (
     activations,
     adders,
+    einsum_layers,
+    einsum_of_two,
     image_layers,
     merge_layers,
     moving_layers,
@@ -36,6 +38,8 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "dense": sum_layers.dense,
     "depthwise_conv_1d_cl": image_layers.depthwise(1),
     "depthwise_conv_2d_cl": image_layers.depthwise(2),
+    "einsum": einsum_of_two.einsum,
+    "einsum_dense": einsum_layers.einsum_dense,
     "elu": tables.elu,
     "global_pooling1d_cl": pools.pool_of_all(1),
     "global_pooling2d_cl": pools.pool_of_all(2),
@@ -45,6 +49,7 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "linear": activations.linear,
     "maximum": merge_layers.merged(merge_layers.larger),
     "minimum": merge_layers.merged(merge_layers.lesser),
+    "multiply": merge_layers.merged(merge_layers.multiplied),
     "normalize": sum_layers.normalize,
     "normalize_binary_tanh": thresholds.binary,
     "normalize_ternary_tanh": thresholds.ternary,
@@ -68,6 +73,7 @@ LAYERS: dict[str, Callable[[Layer], None]] = {
     "ternary_tanh": activations.ternary_tanh,
     "thresholded_relu": activations.thresholded_relu,
     "transpose": moving_layers.transposed,
+    "unary_lut": tables.of_model,
     "zeropad1d_cl": moving_layers.padded(1),
     "zeropad2d_cl": moving_layers.padded(2),
 }
@@ -75,8 +81,6 @@ REFUSED = {
     "bidirectional": _OF_TIME,
     "bidirectional_stack": _OF_TIME,
     "dot1d": _OF_TWO,
-    "einsum": _OF_TWO,
-    "einsum_dense": "sums over several axes of a tensor (EinsumDense) are not read",
     "embedding": "an entry of a table by a number that depends on the input is not read",
     "garnet": _OF_TWO,
     "garnet_stack": _OF_TWO,
@@ -85,15 +89,13 @@ REFUSED = {
     "layernormalize": "a layer that divides by what depends on the input is not read",
     "lstm": _OF_TIME,
     "lstm_stack": _OF_TIME,
-    "multiply": _OF_TWO,
     "simple_rnn": _OF_TIME,
     "softmax_multidim": "a softmax over some of its entries alone is not read",
-    "unary_lut": "a table of the model's own, as HGQ writes one for a function of each entry, is not read",
 }
 """Functions of hls4ml that are known and not read, and why."""
 RESULTS = {
-    "add": 2, "average": 2, "concatenate1d": 2, "concatenate2d": 2, "concatenate3d": 2, "leaky_relu": 2, "maximum": 2,
-    "minimum": 2, "multiply": 2, "prelu": 2, "subtract": 2, "thresholded_relu": 2,
+    "add": 2, "average": 2, "concatenate1d": 2, "concatenate2d": 2, "concatenate3d": 2, "einsum": 2, "leaky_relu": 2,
+    "maximum": 2, "minimum": 2, "multiply": 2, "prelu": 2, "subtract": 2, "thresholded_relu": 2,
 }  # fmt: skip
 """Which argument of a function is what it gives, where that is not the second one (1)."""
 

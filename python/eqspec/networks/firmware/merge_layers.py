@@ -1,7 +1,6 @@
-"""Layers of two values: sum, difference, average, the larger and the lesser, and one behind the other.
+"""Layers of two values: sum, difference, product, average, the larger and the lesser, and one behind the other.
 
-Each is computed exactly and assigned to the result's type. A product of two values would be one that bounds and grids
-of firmware know nothing of, and is refused by name.
+Each is computed exactly and assigned to the result's type.
 """
 
 from __future__ import annotations
@@ -26,6 +25,11 @@ def added(builder: Builder, first: Value, second: Value) -> Value:
 def subtracted(builder: Builder, first: Value, second: Value) -> Value:
     """The difference."""
     return builder.combined(first, second, -1)
+
+
+def multiplied(builder: Builder, first: Value, second: Value) -> Value:
+    """The product."""
+    return builder.product(first, second)
 
 
 def averaged(builder: Builder, first: Value, second: Value) -> Value:

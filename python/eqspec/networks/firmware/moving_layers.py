@@ -103,8 +103,18 @@ def resized(layer: Layer) -> None:
 def transposed(layer: Layer) -> None:
     """Entries in another order of axes."""
     layer.check_call(3, 2)
+    taken, shape = order_of(layer)
+    layer.rests_on("nnet_transpose", "transpose")
+    # Of two axes a stream has a loop of its own, which writes words of a row of the result.
+    _moved(layer, len(taken), taken, word=shape[-1] if len(shape) == 2 else None)
+
+
+def order_of(layer: Layer, name: str | None = None) -> tuple[NDArray[np.intp], list[int]]:
+    """Which entry stands at each place of a result, and its shape: by the configuration of a transposition, that of
+    the call or the one of this name.
+    """
     several = ("from_shape", "to_shape", "perm", "perm_strides")
-    configuration = layer.configuration("", ("dims", "N", *several), ())
+    configuration = layer.configuration("", ("dims", "N", *several), (), name)
     declared = layer.project.declared
     layer.project.templates.check("nnet_transpose.h", "transfer_idx")
     size, axes = (declared.member_number(configuration, name) for name in ("N", "dims"))
@@ -115,9 +125,7 @@ def transposed(layer: Layer) -> None:
     taken = np.tensordot(np.array(strides), places, axes=1)
     if not (np.sort(taken) == np.arange(size)).all():
         layer.fail("it does not take every entry once", _AGAIN)
-    layer.rests_on("nnet_transpose", "transpose")
-    # Of two axes a stream has a loop of its own, which writes words of a row of the result.
-    _moved(layer, size, taken, word=shape[-1] if axes == 2 else None)
+    return taken, shape
 
 
 def cloned(layer: Layer) -> None:

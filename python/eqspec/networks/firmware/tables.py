@@ -1,4 +1,4 @@
-"""Activations by tables: sigmoid, tanh, softplus, softsign, elu and selu.
+"""Activations by tables: sigmoid, tanh, softplus, softsign, elu and selu, and tables of the model's own.
 
 A table has N entries for the numbers from one end of a range on, evenly spaced; which entry an input takes is its
 quotient by the spacing cut off towards zero, and at the ends of the range the first or last one. The entries are
@@ -10,11 +10,15 @@ a function that is linear between the entries, of which nothing but the entries 
 
 Two libraries may round an exp, a log or a tanh to neighbouring floats. Where that would change an entry, the table is
 refused.
+
+A table of the model's own (unary_lut, which HGQ writes for a function of each entry) is an array of weights. Its entry
+for an input is that with the number of the input's bits, read without a sign: first the numbers from 0 up, and behind
+them those below 0. It has one entry for each number of the input's type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -98,6 +102,33 @@ def selu(layer: Layer) -> None:
     layer.gives(builder.combined(above, below, 1), argument=1, template=1, word=layer.word)
 
 
+def of_model(layer: Layer) -> None:
+    """The entry that the bits of an input number, of a table of the model's own."""
+    layer.check_call(3, 3)
+    configuration = layer.configuration("activ_config", ("n_in", "table_size", "table_t"), SPEED)
+    layer.rests_on("nnet_activation", "unary_lut")
+    layer.project.templates.check("nnet_activation.h", "get_index_unary_lut")
+    declared = layer.project.declared
+    size = declared.member_number(configuration, "table_size")
+    table = layer.weights(layer.call.arguments[2], declared.member_type(configuration, "table_t"), size)
+    of = layer.given_type
+    if size > _MOST_ENTRIES:
+        layer.fail(f"a table of {size} entries is not read", f"use a type of fewer bits: up to {_MOST_ENTRIES} entries")
+    if size != 1 << of.width:
+        said = f"its table has {size} entries, and {of.text}, by whose bits they are counted, {1 << of.width} numbers"
+        layer.fail(said, "write the project again, with a table for the type of its input")
+    given = layer.given(declared.member_number(configuration, "n_in"))
+    builder = layer.project.builder
+    builder.refuse = layer.fail
+    first = -(size // 2) if of.signed else 0
+    entries = np.roll(table.integers, -first)
+    ends = given.lattice.least, given.lattice.most
+    places = [range(int(low) - first, int(high) - first + 1) for low, high in zip(*ends, strict=True)]
+    unit = float(builder.floats(integers([1]), of.bits)[0])
+    value = _entry_of(layer, given, unit, first, entries, places, table.type.bits)
+    layer.gives(value, argument=1, template=1, word=layer.word)
+
+
 def _table(layer: Layer, name: str, *parameters: str) -> tuple[Value, int, FixedPoint]:
     """What it reads, how many entries its table has, and their type."""
     configuration: Configuration = layer.configuration(
@@ -160,6 +191,14 @@ def _looked_up(layer: Layer, given: Value, spacing: float, first: int, entries: 
     shift = int(-np.log2(spacing))
     counted = Lattice(integers(ends[0] + first), integers(ends[1] + first), integers([1] * given.size), shift)
     chosen = builder.function(given, Curves.all(quantiser.curve), counted)
+    return _entry_of(layer, chosen, spacing, first, entries, places, bits)
+
+
+def _entry_of(
+    layer: Layer, chosen: Value, spacing: float, first: int, entries: Integers, places: Sequence[range], bits: int
+) -> Value:
+    """The entry of each number, a multiple of the spacing: `places` are those of the entries that each may take."""
+    builder = layer.project.builder
     known: dict[range, tuple[int, int, int]] = {}
     for place in places:
         if place not in known:

@@ -165,3 +165,32 @@ def converted(
         )
         made.write()
     return folder
+
+
+def described(
+    folder: Path,
+    shape: Sequence[int],
+    layers: Sequence[Mapping[str, Any]],
+    types: Mapping[str, str],
+    *,
+    strategy: str = "Latency",
+    io_type: str = "io_parallel",
+    backend: str = "Vitis",
+) -> Path:
+    """Write the project of layers as hls4ml's converters describe them, one behind the other. `shape` is that of the
+    input `x`, and all layers have these types.
+    """
+    hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
+    if strategy == "distributed_arithmetic":
+        pytest.importorskip("da4ml", reason="da4ml is not installed: pip install eqspec[firmware-tests]")
+    first = {"class_name": "InputLayer", "name": "x", "input_shape": list(shape), "outputs": ["x"], "inputs": []}
+    config = hls4ml.utils.config.create_config(output_dir=str(folder), backend=backend, project_name="myproject")
+    named = {layer["name"]: {"Precision": dict(types), "Strategy": strategy, "ReuseFactor": 1} for layer in layers}
+    named["x"] = {"Precision": {"result": "ap_fixed<6,3>"}}
+    usual = {"Precision": "ap_fixed<12,5>", "ReuseFactor": 1, "Strategy": strategy}
+    config |= {"IOType": io_type, "HLSConfig": {"Model": usual, "LayerName": named}}
+    every = [first, *({"inputs": ["x"], "outputs": [layer["name"]], **layer} for layer in layers)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names in lower case
+        hls4ml.model.graph.ModelGraph.from_layer_list(config, every, ["x"], [every[-1]["name"]]).write()
+    return folder

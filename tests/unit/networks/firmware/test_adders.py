@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
-from unit.networks.firmware.converted import Model, project
+from unit.networks.firmware.converted import Model, described, project
 from unit.networks.firmware.simulation import compiled
 from unit.networks.firmware.test_simulation import check_outputs
 
@@ -27,7 +27,7 @@ void dense_da_2(inp_t model_inp[3], out_t model_out[3]) { // what da4ml says of 
     ap_fixed<5,3> v1 = q1; // 0.0
     ap_fixed<7,4> v2 = v0 + v1; // 1.0
     ap_fixed<9,6> v3 = v2 - bit_shift<2>(v1); // 2.0
-    ap_fixed<10,6> v4 = v3 + ap_ufixed<3,1>(1.75); // 3.0
+    ap_fixed<10,6> v4 = v3 + ap_ufixed<3,1>(1.8); // 3.0
     ap_fixed<7,4> v5 = -v1; // 1.0
     ap_fixed<4,2> v6 = 0.75; // 0.0
 
@@ -74,7 +74,8 @@ def test_each_statement_is_what_it_says(tmp_path: Path) -> None:
         ("ap_fixed<7,4> v2", "ap_fixed<6,3> v2", "line 9: ap_fixed<6,3> does not hold all that is assigned"),
         ("ap_fixed<7,4> v2", "ap_fixed<7,5> v2", "does not hold all"),  # too few digits behind the point
         ("ap_fixed<10,4>(bit", "ap_fixed<9,3>(bit", "does not hold all"),
-        ("ap_ufixed<3,1>(1.75)", "ap_ufixed<3,1>(1.8)", "does not hold this number"),
+        ("ap_ufixed<3,1>(1.8)", "ap_ufixed<6,1>(1.97)", "does not hold all that is assigned"),
+        ("ap_ufixed<3,1>(1.8)", "ap_ufixed<3,1>(v1)", "'v1' where a number should be"),
         ("ap_fixed<4,2> v6 = 0.75", "ap_fixed<4,2> v6 = 2.0", "does not hold all"),
         ("ap_fixed<4,2> v6 = 0.75", "ap_fixed<4,2> v6 = 0.75f", "a number should be"),
         ("ap_fixed<4,2> v6 = 0.75", "double v6 = 0.75", "assigned to no ap_fixed"),
@@ -163,6 +164,44 @@ def test_a_convolution_with_adders_is_what_the_simulation_computes(
         parameters.write_text(text.replace(old, new))
         with pytest.raises(NetworkError, match=message):
             read_network(place)
+
+
+@pytest.mark.parametrize(("sides", "backend"), [((7,), "Vitis"), ((5, 6), "Vivado")])
+def test_a_convolution_with_adders_in_a_stream_is_what_the_simulation_computes(
+    sides: tuple[int, ...], backend: str, tmp_path: Path
+) -> None:
+    """The kernel of its product is a struct that calls the adders."""
+    random = np.random.default_rng(len(sides))
+    layer: dict[str, Any] = {
+        "class_name": f"Conv{len(sides)}D", "name": "conv", "data_format": "channels_last", "n_chan": 2, "n_filt": 2,
+        "weight_data": random.integers(-16, 17, (*[3] * len(sides), 2, 2)) / 8,
+        "bias_data": random.normal(size=2),
+        "pad_top": 0, "pad_bottom": 0, "pad_left": 0, "pad_right": 0,
+    }  # fmt: skip
+    for name, size in zip(("height", "width")[-len(sides) :], sides, strict=True):
+        layer |= {f"in_{name}": size, f"out_{name}": size - 2, f"filt_{name}": 3, f"stride_{name}": 1}
+    types = {"weight": "ap_fixed<6,3>", "bias": "ap_fixed<6,3>", "result": "ap_fixed<8,4>"}
+    place = described(
+        tmp_path / "prj", (*sides, 2), [layer], types,
+        strategy="distributed_arithmetic", io_type="io_stream", backend=backend,
+    )  # fmt: skip
+    network = read_network(place)
+    check_outputs(network, "adders", compiled(tmp_path, {"adders": (place, network)}))
+    parameters, code = place / "firmware/parameters.h", place / CODE
+    for file, old, new, message in (
+        (parameters, "kernel = nnet::dense_da_wrapper_", "kernel = nnet::dense_db_wrapper_", "no function of adders"),
+        (parameters, "strategy = nnet::distributed_arithmetic", "strategy = nnet::latency", "kernel dense_da_wrapper_"),
+        (parameters, "n_out = 2;", "n_out = 3;", "multiplies"),
+        (code, "void *biases=nullptr) {", "void *biases=nullptr) { out[0] = 1;", "calls no function of adders"),
+        (code, "out_t out[2]", "out_t out[1]", "calls no function of adders"),
+        (code, "namespace nnet {", "namespace nnet {\n// a\nvoid dense_da_2() {} void dense_da_3() {}", "no function"),
+    ):
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new))
+        with pytest.raises(NetworkError, match=message):
+            read_network(place)
+        file.write_text(text)
 
 
 def converted_with_adders(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
-from unit.networks.firmware.converted import Model, project
+from unit.networks.firmware.converted import Model, described, project
 from unit.networks.firmware.simulation import Simulation, compiled
 from unit.networks.firmware.test_simulation import check_outputs
 
@@ -88,3 +90,29 @@ def test_a_convolution_of_each_channel_by_itself_and_averages(tmp_path: Path) ->
     place = _made(tmp_path / "averages", model, **_settings(**POOL))
     network = read_network(place)
     check_outputs(network, "apart", compiled(tmp_path, {"apart": (place, network)}))
+
+
+def test_a_convolution_of_single_pixels_of_a_sequence(tmp_path: Path) -> None:
+    """Without partitions it has a kernel of its own, which takes all pixels at once."""
+    random = np.random.default_rng(0)
+    layer = {
+        "class_name": "Conv1D", "name": "conv", "data_format": "channels_last", "n_chan": 3, "n_filt": 2,
+        "weight_data": random.integers(-16, 17, (1, 3, 2)) / 8, "bias_data": random.integers(-16, 17, 2) / 8,
+        "in_width": 5, "out_width": 3, "filt_width": 1, "stride_width": 2, "pad_left": 0, "pad_right": 0,
+        "parallelization_factor": 3,
+    }  # fmt: skip
+    types = {"weight": "ap_fixed<6,3>", "bias": "ap_fixed<6,3>", "accum": "ap_fixed<9,4>", "result": "ap_fixed<8,4>"}
+    place = described(tmp_path / "prj", (5, 3), [layer], types)
+    network = read_network(place)
+    check_outputs(network, "pixels", compiled(tmp_path, {"pixels": (place, network)}))
+    parameters = place / "firmware/parameters.h"
+    text = parameters.read_text()
+    assert "nnet::BatchedDenseForConv1D<" in text
+    for old, new in (
+        ("n_partitions = 1", "n_partitions = 3"),
+        ("strategy = nnet::latency", "strategy = nnet::resource"),
+    ):
+        assert old in text
+        parameters.write_text(text.replace(old, new))
+        with pytest.raises(NetworkError, match=r"BatchedDenseForConv1D with strategy .* is not read"):
+            read_network(place)
