@@ -147,7 +147,9 @@ def _function(rng: Random, shape: tuple[int, ...], source: int, functions: tuple
 
 def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:
     """A partner of it and how it was derived; `same`, `folded` and `permuted` ones are the same function exactly."""
-    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved", "swapped"]))
+    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved", "swapped", "another"]))
+    if kind == "another":
+        return another(plan, rng), kind
     if kind == "folded":
         return folded(plan), kind
     if kind == "permuted":
@@ -158,6 +160,16 @@ def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:
         return replace(plan, blocks=tuple(swapped(block, rng) for block in plan.blocks)), kind
     blocks = [replace(b, arrays={n: _changed(b, n, kind, rng) for n in b.arrays}) for b in plan.blocks]
     return replace(plan, blocks=tuple(blocks)), kind
+
+
+def another(plan: Plan, rng: Random) -> Plan:
+    """A plan of other blocks for the same inputs and outputs, exact if this one is."""
+    found = random_plan(rng)
+    while found.shape != plan.shape or (plan.exact and not found.exact):
+        found = random_plan(rng)
+    last, outputs = found.blocks[-1], plan.blocks[-1].shape[0]
+    arrays = {"weight": dyadic(rng, (outputs, last.array("weight").shape[1])), "bias": dyadic(rng, (outputs,))}
+    return replace(found, blocks=(*found.blocks[:-1], replace(last, shape=(outputs,), arrays=arrays)))
 
 
 def swapped(block: Block, rng: Random) -> Block:

@@ -239,9 +239,9 @@ def same_taps(a: Tile, b: Tile) -> tuple[Tile, Tile]:
     they come back as they are.
     """
     if (a.groups, a.positions) != (b.groups, b.positions):
-        if a.groups * a.outputs == 1 and b.outputs == 1:
+        if a.groups * a.outputs == 1 and b.outputs == 1 and a.rows % b.positions == 0:
             a = by_channels(a, b.positions)
-        elif b.groups * b.outputs == 1 and a.outputs == 1:
+        elif b.groups * b.outputs == 1 and a.outputs == 1 and b.rows % a.positions == 0:
             b = by_channels(b, a.positions)
     if (a.groups, a.positions) != (b.groups, b.positions):
         return a, b

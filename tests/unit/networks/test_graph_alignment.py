@@ -177,6 +177,19 @@ def test_forms_of_a_tile_are_one_matrix(seed: int) -> None:
     np.testing.assert_array_equal(two.matrix(columns), other.matrix(columns))
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5, 6, 7])
+def test_tiles_of_other_sizes_share_their_taps_or_stay(rows: int) -> None:
+    """Rows that are no multiple of the other tile's positions are no channels of it."""
+    random = np.random.default_rng(rows)
+    places = random.permutation(7)[:rows].astype(np.int32).reshape(1, rows, 1)
+    moved = Tile(places, np.full((1, 1, 1), 2.0))
+    convolved = Tile(random.integers(0, 7, (2, 3, 4)).astype(np.int32), random.normal(size=(2, 1, 4)))
+    for one, two in ((moved, convolved), (convolved, moved)):
+        a, b = same_taps(one, two)
+        np.testing.assert_array_equal(a.matrix(7), one.matrix(7))
+        np.testing.assert_array_equal(b.matrix(7), two.matrix(7))
+
+
 # Real structures.
 
 
