@@ -87,7 +87,7 @@ def test_partners_that_are_the_same_function_are(make: object) -> None:
 
 
 def test_other_partners_mostly_are_another_function() -> None:
-    kinds = {"rounded": 0, "pruned": 0, "moved": 0, "swapped": 0}
+    kinds = {"rounded": 0, "pruned": 0, "moved": 0, "swapped": 0, "another": 0}
     for seed in range(120):
         rng = np.random.default_rng([seed, 5])
         plan = random_plan(rng)
