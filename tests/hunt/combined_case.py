@@ -65,7 +65,7 @@ class Claim:
         """What it says of the values of both networks at a point."""
         match self.kind:
             case "distance" | "equal":
-                apart = [abs(a - b) for a, b in zip(f.given, g.given, strict=True)]
+                apart = [abs(less(a, b)) for a, b in zip(f.given, g.given, strict=True)]
                 if self.chosen and self.kind == "distance":
                     apart = [apart[i] for i in self.chosen]
                 size: object = max(apart)
@@ -75,7 +75,7 @@ class Claim:
                     return Truth(True, above(sum(a * a for a in apart), bound * bound if bound >= 0 else Fraction(-1)))
                 return Truth(True, above(size, bound if self.kind == "distance" else Fraction(0)))
             case "linear":
-                return Truth(True, above(g.given[self.places[0]] - f.given[self.places[1]], bound))
+                return Truth(True, above(less(g.given[self.places[0]], f.given[self.places[1]]), bound))
         return self._decision(f, g, bound)
 
     def _decision(self, f: Values, g: Values, bound: Fraction) -> Truth:
@@ -96,7 +96,7 @@ class Claim:
         if self.kind == "top1":
             return True
         if self.kind == "margin":
-            leads = [self.sign * (f.given[k] - f.given[j]) for j in range(len(f.given)) if j != k]
+            leads = [self.sign * less(f.given[k], f.given[j]) for j in range(len(f.given)) if j != k]
             below = [above(bound, lead) for lead in leads]
             return None if None in below else not any(below)
         scores = [self.sign * s for s in f.scores]
@@ -116,6 +116,11 @@ class Values:
 def real(x: Fraction | mpmath.mpf) -> mpmath.mpf:
     """In sixty digits."""
     return mpmath.mpf(x.numerator) / x.denominator if isinstance(x, Fraction) else x
+
+
+def less(a: Fraction | mpmath.mpf, b: Fraction | mpmath.mpf) -> Fraction | mpmath.mpf:
+    """a - b, exactly if both are fractions."""
+    return a - b if isinstance(a, Fraction) and isinstance(b, Fraction) else real(a) - real(b)
 
 
 def above(first: object, second: object) -> bool | None:
