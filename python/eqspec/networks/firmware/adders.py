@@ -155,9 +155,8 @@ def of_stream(layer: Layer) -> None:
         layer.fail("it is called with an array", "write the project again")
     declared = layer.project.declared
     definition, function = _called(layer, configuration)
-    sizes = [declared.member_number(configuration, name) for name in ("n_in", "n_out")]
-    if sizes != [function.size, len(function.outputs)]:
-        layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
+    inputs, outputs = (declared.member_number(configuration, name) for name in ("n_in", "n_out"))
+    _check_sizes(layer, function, (inputs, outputs))
     every = np.arange(function.size)[None]
     layer.gives(multiplied(layer, definition, function, layer.given(function.size), every), argument=1, template=1)
 
@@ -201,9 +200,13 @@ def wrapped(layer: Layer, wrapper: str, sizes: tuple[int, int]) -> tuple[Definit
     if len(found) != 1:
         layer.fail(f"the kernel {wrapper} calls no function of adders, or several", _OTHER)
     function = read_sums(layer, found[0])
+    _check_sizes(layer, function, sizes)
+    return found[0], function
+
+
+def _check_sizes(layer: Layer, function: Function, sizes: tuple[int, int]) -> None:
     if (function.size, len(function.outputs)) != sizes:
         layer.fail(f"its function has other sizes than {sizes[0]} and {sizes[1]}", "write the project again")
-    return found[0], function
 
 
 def _called(layer: Layer, configuration: Configuration) -> tuple[Definition, Function]:

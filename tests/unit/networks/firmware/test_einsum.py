@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
 from unit.networks.firmware.converted import described
+from unit.networks.firmware.edits import check_refused
 from unit.networks.firmware.simulation import compiled
-from unit.networks.firmware.test_simulation import check_outputs
+from unit.networks.firmware.test_simulation import check_outputs, check_projects
 
 CALLS, PARAMETERS = "firmware/myproject.cpp", "firmware/parameters.h"
 CODE = "firmware/nnet_utils/nnet_code_gen.h"
@@ -65,9 +64,7 @@ def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
     for name, types in (("wide", TYPES), ("narrow", NARROW)):
         place = _written(tmp_path / name, [SHARED, OWN], types)
         networks[name] = place, read_network(place)
-    simulation = compiled(tmp_path, networks)
-    for name, (_, network) in networks.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, networks)
 
 
 def test_adders_give_what_the_simulation_computes(tmp_path: Path) -> None:
@@ -126,11 +123,4 @@ def test_another_template_is_refused(tmp_path: Path) -> None:
 
 def _refused(place: Path, file: str, old: str, new: str, message: str) -> None:
     assert read_network(place).output_size == 20
-    text = (place / file).read_text()
-    assert old in text
-    (place / file).write_text(text.replace(old, new, 1))
-    with pytest.raises(NetworkError) as refused:
-        read_network(place)
-    said = f"{refused.value.path}: {refused.value.message}"
-    assert re.search(message, said), said
-    assert refused.value.fix
+    check_refused(place, file, old, new, message, count=1)

@@ -12,6 +12,7 @@ from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from unit.networks.firmware.converted import Model
 from unit.networks.firmware.converted import project as converted_project
+from unit.networks.firmware.edits import check_refused
 from unit.networks.firmware.simulation import compiled
 from unit.networks.firmware.test_simulation import check_outputs
 from unit.networks.firmware.written import Activation, Dense, Fixed, Written
@@ -92,11 +93,7 @@ def test_each_entry_has_the_type_that_is_written_for_it(project: Path, tmp_path:
     ],
 )
 def test_other_code_is_refused(project: Path, old: str, new: str, message: str) -> None:
-    text = (project / CODE).read_text()
-    assert old in text
-    (project / CODE).write_text(text.replace(old, new))
-    with pytest.raises(NetworkError, match=message):
-        read_network(project)
+    check_refused(project, CODE, old, new, message)
 
 
 def test_a_function_of_the_model_is_no_layer_of_hls4ml(project: Path) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
 from eqspec.networks.firmware.lattices import Lattice, integers
 from unit.networks.firmware.converted import described
+from unit.networks.firmware.edits import check_refused
 from unit.networks.firmware.simulation import compiled
-from unit.networks.firmware.test_simulation import check_outputs
+from unit.networks.firmware.test_simulation import check_outputs, check_projects
 
 TEMPLATE = "template <class x_T, class y_T>\n    using product = nnet::product::mult"
 CALLS, PARAMETERS, DEFINES = "firmware/myproject.cpp", "firmware/parameters.h", "firmware/defines.h"
@@ -57,9 +56,7 @@ def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
     for name, (last, types) in CASES.items():
         place = _written(tmp_path / name, last, types)
         networks[name] = place, read_network(place)
-    simulation = compiled(tmp_path, networks)
-    for name, (_, network) in networks.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, networks)
 
 
 def test_a_product_in_a_stream_is_that_of_the_simulation(tmp_path: Path) -> None:
@@ -96,13 +93,7 @@ def test_a_product_in_a_stream_is_that_of_the_simulation(tmp_path: Path) -> None
 def test_other_products_are_refused(file: str, old: str, new: str, message: str, tmp_path: Path) -> None:
     place = _written(tmp_path / "prj", ROWS, {**TYPES, "result": "ap_fixed<9,4>"})
     assert read_network(place).output_size == 9
-    text = (place / file).read_text()
-    assert old in text
-    (place / file).write_text(text.replace(old, new))
-    with pytest.raises(NetworkError) as refused:
-        read_network(place)
-    said = f"{refused.value.path}: {refused.value.message}"
-    assert re.search(message, said), said
+    check_refused(place, file, old, new, message)
 
 
 def test_which_numbers_a_product_may_be() -> None:

@@ -14,8 +14,7 @@ from eqspec import Epsilon, verify
 from eqspec.errors import NetworkError, OutputChoiceError
 from eqspec.networks import Network, read_network
 from unit.networks.firmware.converted import converted
-from unit.networks.firmware.simulation import compiled
-from unit.networks.firmware.test_simulation import check_outputs
+from unit.networks.firmware.test_simulation import check_projects
 
 TYPES = {"MatMul": {"accum": "ap_fixed<15,6>", "result": "ap_fixed<12,5>"}}
 
@@ -67,9 +66,7 @@ def test_each_output_is_that_of_the_simulation(io_type: str, tmp_path: Path) -> 
     assert scores.sha256 == side.sha256
     assert scores.identity != side.identity
     projects = {"scores": (place, scores)} if io_type == "io_stream" else {"a": (place, scores), "b": (place, side)}
-    simulation = compiled(tmp_path, projects)
-    for name, (_, network) in projects.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, projects)
 
 
 def test_it_is_compared_with_the_file_it_was_made_of(tmp_path: Path) -> None:

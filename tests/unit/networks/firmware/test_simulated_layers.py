@@ -11,8 +11,8 @@ import pytest
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
 from unit.networks.firmware.converted import Model, described, project
-from unit.networks.firmware.simulation import Simulation, compiled
-from unit.networks.firmware.test_simulation import check_outputs
+from unit.networks.firmware.simulation import compiled
+from unit.networks.firmware.test_simulation import check_outputs, check_projects
 
 NARROW = {name: {"accum": "ap_fixed<15,6>", "result": "ap_fixed<12,5>"} for name in ("MatMul", "Conv")}
 POOL = {"MaxPool": {"accum": "ap_fixed<16,7>", "result": "ap_fixed<11,5,AP_RND,AP_SAT>"}}
@@ -80,9 +80,7 @@ def test_every_output_is_that_of_the_simulation(
     for name, (model, settings) in cases.items():
         place = _made(tmp_path / name, model, io_type=io_type, **settings)
         networks[name] = place, read_network(place)
-    simulation: Simulation = compiled(tmp_path, networks)
-    for name, (_, network) in networks.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, networks)
 
 
 def test_a_convolution_of_each_channel_by_itself_and_averages(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,13 @@ def check_outputs(network: Network, name: str, simulation: Simulation) -> None:
         assert exact == [(Fraction(y), Fraction(y)) for y in wanted]
 
 
+def check_projects(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> None:
+    """The outputs of all of these, whose simulations are compiled together."""
+    simulation = compiled(folder, projects)
+    for name, (_, network) in projects.items():
+        check_outputs(network, name, simulation)
+
+
 JET = "data/graphs/qonnx/qkeras_jettagging__1d9aa7.onnx"
 """A tagger of jets with weights and activations of 6 bits, of the zoo of QONNX models."""
 
@@ -196,9 +204,7 @@ def test_a_tagger_of_jets_is_what_the_simulation_computes(shared: Path, tmp_path
     for name, types in (("found", None), ("usual", _all("ap_fixed<16,6>"))):
         place = converted(tmp_path / name, onnx.load(str(shared / JET)), of_layers=types, without_last=True)
         projects[name] = place, read_network(place)
-    simulation = compiled(tmp_path, projects)
-    for name, (_, network) in projects.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, projects)
     found, usual = (network for _, network in projects.values())
     assert [step.rows for step in found.steps] == [16, 64, 32, 32, 5]
     assert not any("accum_t" in cast.name for cast in found.casts)

@@ -12,8 +12,8 @@ import pytest
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
 from unit.networks.firmware.converted import Model, project
-from unit.networks.firmware.simulation import compiled
-from unit.networks.firmware.test_simulation import check_outputs
+from unit.networks.firmware.edits import check_refused
+from unit.networks.firmware.test_simulation import check_projects
 from unit.networks.firmware.written import Activation, Dense, Fixed, Written
 
 CALLS, PARAMETERS, DEFINES = "firmware/myproject.cpp", "firmware/parameters.h", "firmware/defines.h"
@@ -97,11 +97,7 @@ def test_an_entry_is_that_with_the_number_of_the_bits(small: Path, tmp_path: Pat
     ],
 )
 def test_other_tables_are_refused(file: str, old: str, new: str, message: str, small: Path) -> None:
-    text = (small / file).read_text()
-    assert old in text
-    (small / file).write_text(text.replace(old, new))
-    with pytest.raises(NetworkError, match=message):
-        read_network(small)
+    check_refused(small, file, old, new, message)
 
 
 def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
@@ -125,9 +121,7 @@ def test_every_output_is_that_of_the_simulation(tmp_path: Path) -> None:
         entries = [Fraction(int(n), 32) for n in random.integers(-200, 200, size)]
         with_table(place, entries, "ap_fixed<9,4>")
         networks[name] = place, read_network(place)
-    simulation = compiled(tmp_path, networks)
-    for name, (_, network) in networks.items():
-        check_outputs(network, name, simulation)
+    check_projects(tmp_path, networks)
     header = tmp_path / "io_stream_64/firmware/nnet_utils/nnet_activation.h"
     _edit(header, r"\(unsigned\)\(x\(x.width - 1, 0\)\)", "(unsigned)(x(x.width - 1, 1))")
     with pytest.raises(NetworkError, match="nnet::get_index_unary_lut is another one than hls4ml's"):
