@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "SETTINGS",
+    "CellProgram",
     "Ledger",
     "LinearProgram",
     "MixedProgram",
@@ -46,6 +47,28 @@ None for a dense matrix, the weights (g, o, k), and how far the exact ones may l
 _Function: TypeAlias = str | tuple[Sequence[tuple[str, Sequence[float]]], _Index | None]
 _Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, _Function]
 """Terms, bias (rows,), its error or None, and the function: `relu` or `identity`."""
+
+@final
+class CellProgram:
+    """A network in all cells of a region. For each step: rules of its kinds of functions that are no quantisers, a
+    `table` (first, per unit, values...) or `lines` (n, knots..., slope and offset...); how far the arguments of its
+    quantisers (rows,) may be off in any cell, in levels; and its values where they are known, as the input of each row
+    and a table (rows, cells) by its cell. `numbers` stand for the cells of each input. ValueError if these do not fit.
+    """
+
+    def __new__(
+        cls,
+        steps: Sequence[_Step],
+        rules: Sequence[Sequence[tuple[str, Sequence[float]] | None]],
+        slack: Sequence[_Array | None],
+        known: Sequence[tuple[Sequence[int], _Array] | None],
+        numbers: Sequence[Sequence[float]],
+    ) -> CellProgram: ...
+    def run(
+        self, first: int, count: int, *, threads: int = 1
+    ) -> tuple[_Array, tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Outputs (N, O) in so many cells from this number on, the last input counting fastest; and for each cell
+        whether a level is not certain, and whether one may leave its type: of those cut off, and of those that wrap."""
 
 @final
 class Pair:

@@ -1,11 +1,11 @@
 """Claims decided on the finitely many cells of a region: every one is run, exactly.
 
-Networks that begin with steps, or whose inputs lie on lattices, are constant on each cell (`networks.cells`). All cells
-are evaluated together in floats with proven errors. Where these do not settle the claim, or a level was not certain, a
-cell is evaluated in rationals by itself. A cell that breaks the claim is replayed at the point that stands for it, so
-the witness is one like any other; the claim is proved if it holds in every cell. Constraints of the region are only
-asked about by the replay: what holds on the box holds on its part. Where the point of a cell breaks the claim and
-misses a constraint, other points of the cell may meet it, so the cell is settled only if none does (`_misses`).
+Networks that begin with steps, or whose inputs lie on lattices, are constant on each cell (`networks.cells`). Cells
+are evaluated together, many at once, in floats with proven errors. Where these do not settle the claim, or a level was
+not certain, a cell is evaluated in rationals by itself. A cell that breaks the claim is replayed at the point that
+stands for it, so the witness is one like any other; the claim is proved if it holds in every cell. Constraints of the
+region are only asked about by the replay: what holds on the box holds on its part. Where the point of a cell breaks the
+claim and misses a constraint, other points of the cell may meet it, so the cell is settled only if none does (`_misses`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.cells import Cells, Values
+from eqspec.networks.cells import Cells
 from eqspec.networks.cells.certain_values import Watch
 from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import UndefinedError
+from eqspec.networks.network import Network
 from eqspec.property import Containment, Guarded, NeverWraps
 from eqspec.replay.holding import asks_nothing, holds, likely_met, surely
 from eqspec.replay.replay import Replay, contains
@@ -53,46 +54,76 @@ class Decided:
         return self.proved or self.witness is not None
 
 
-def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = MOST_CELLS) -> Decided:
+def by_cells(
+    task: Task, replay: Replay, check: Callable[[], None], most: int = MOST_CELLS, *, threads: int = 1
+) -> Decided:
     """Decide a task by its cells, if there are at most `most`. `check` is called now and then, and may raise."""
+    cells = cells_of(task, most)
+    return on_cells(task, replay, check, cells, threads=threads) if isinstance(cells, CellRuns) else Decided(cells)
+
+
+def cells_of(task: Task, most: int) -> CellRuns | int | None:
+    """The networks of a claim on the cells of its region; how many if more than `most`, None if infinitely many."""
+    return runs_on(region_of(task), _asked(task), most, outside=isinstance(task.property, Containment))
+
+
+def _asked(task: Task) -> tuple[Network, ...]:
     about_one = isinstance(task.property, Containment)
-    networks = (task.candidate,) if about_one else (task.reference, task.candidate)
-    cells = runs_on(region_of(task), networks, most, outside=about_one)
-    if not isinstance(cells, CellRuns):
-        return Decided(cells)
+    return (task.candidate,) if about_one else (task.reference, task.candidate)
+
+
+def on_cells(
+    task: Task,
+    replay: Replay,
+    check: Callable[[], None],
+    cells: CellRuns,
+    *,
+    threads: int = 1,
+    proved: Callable[[int], None] | None = None,
+) -> Decided:
+    """Decide a task by these cells; `proved` is told how many of them the claim is known to hold in."""
+    about_one = isinstance(task.property, Containment)
     count, alone, certain, met = cells.cells.count, 0, True, False
     seen = about_one and task.candidate.exact and task.candidate.rational  # the replay sees all levels as they are
     for start in range(0, count, cells.together):
         check()
-        chosen = cells.cells.choices(start, min(start + cells.together, count))
+        part = range(start, min(start + cells.together, count))
         if about_one:
-            unsettled = _leaving(task, cells.runs[0], chosen)
+            unsettled = _leaving(task, cells.runs[0], part, threads)
         else:
-            reference, candidate = cells.values(chosen)
+            reference, candidate = cells.values(part, threads)
             unsettled = _unsettled(task, reference, candidate, check)
-            met = met or _likely_met(task, reference[0], reference[1] | _outside(task, cells.runs[0], chosen))
+            met = met or _likely_met(task, cells.runs[0], reference, part)
         for place in unsettled:
             alone += 1
             check()
-            one = chosen[:, place].tolist()
+            here = cells.cells.choices([start + place])
+            one = here[:, 0].tolist()
             if alone <= _MOST_ALONE and _holds_at(task, cells, one):
                 continue
             if (witness := replay.replay(point := cells.cells.point(one))) is not None:
                 return Decided(count, witness=witness)
-            here = contains(task, point) or _misses(task, cells.runs[0], chosen[:, [place]])
-            if not here and (witness := replay.replay(_moved_inside(task, point))) is not None:
+            whole = contains(task, point) or _misses(task, cells.runs[0], here)
+            if not whole and (witness := replay.replay(_moved_inside(task, point))) is not None:
                 return Decided(count, witness=witness)
-            certain = certain and seen and here and alone <= _MOST_ALONE
+            certain = certain and seen and whole and alone <= _MOST_ALONE
             if not certain and alone > _MOST_ALONE:
                 return Decided(count)
+        if certain and proved is not None:
+            proved(part.stop)
     vacuous = certain and not met and _asks_nothing(task, cells, check)
     return Decided(count, proved=certain, vacuous=vacuous)
 
 
-def _likely_met(task: Task, values: Values, unsure: NDArray[np.bool_]) -> bool:
+def _likely_met(task: Task, run: Run, reference: Known, part: range) -> bool:
     """Whether outputs of the reference meet the guard of the claim by more than they round; no proof."""
     claim, turned = task.property, task.space.decide == "min"
-    return isinstance(claim, Guarded) and likely_met(claim, values.value[:, ~unsure], lowest_wins=turned)
+    if not isinstance(claim, Guarded):
+        return False
+    values, unsure = reference
+    if task.constraints:
+        unsure = unsure | _outside(task, run, run.cells.choices(part))
+    return likely_met(claim, values.value[:, ~unsure], lowest_wins=turned)
 
 
 def _outside(task: Task, run: Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -152,11 +183,12 @@ def _asks_nothing(task: Task, cells: CellRuns, check: Callable[[], None]) -> boo
         return False
     turned, alone, count = task.space.decide == "min", 0, cells.cells.count
     for start in range(0, count, cells.together):
-        chosen = cells.cells.choices(start, min(start + cells.together, count))
+        part = range(start, min(start + cells.together, count))
+        chosen = cells.cells.choices(part)
         inside = ~_outside(task, cells.runs[0], chosen)
         if not inside.any():
             continue
-        values, unsure = cells.values(chosen)[0]
+        values, unsure = cells.values(part)[0]
         outputs = np.concatenate([*values.ends(), unsure[None]])
         _, first = np.unique(outputs[:, inside], axis=1, return_index=True)
         for place in np.flatnonzero(inside)[np.sort(first)].tolist():
@@ -174,10 +206,10 @@ def _asks_nothing_at(task: Task, claim: Guarded, cells: CellRuns, chosen: Sequen
         return False
 
 
-def _leaving(task: Task, run: Run, chosen: NDArray[np.intp]) -> list[int]:
+def _leaving(task: Task, run: Run, part: range, threads: int) -> list[int]:
     """The cells, by their place among these, where a type may be left."""
-    watch = Watch(isinstance(task.property, NeverWraps), np.zeros(chosen.shape[1], bool))
-    _, unsure = run(chosen, watch)
+    watch = Watch(isinstance(task.property, NeverWraps), np.zeros(len(part), bool))
+    _, unsure = run(part, watch, threads)
     return list(np.flatnonzero(watch.outside | unsure).tolist())
 
 

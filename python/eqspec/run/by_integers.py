@@ -30,12 +30,13 @@ def decided(
     `check` is called now and then, and ends the work with an exception of its caller's. `needed` says that no search
     can prove the claim, so that a counterexample is looked for on the grids, too.
     """
-    cells = by_cells(task, replay, check, FEW_CELLS)  # takes less time than the grids
+    threads = options.workers(task)
+    cells = by_cells(task, replay, check, FEW_CELLS, threads=threads)  # takes less time than the grids
     known = None if cells.settled else _known(task, check, needed=needed)
     if known is not None and proved(task, *known):
         return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
     if not cells.settled and (cells.cells or 0) > FEW_CELLS:
-        cells = by_cells(task, replay, check)
+        cells = by_cells(task, replay, check, threads=threads)
     if cells.proved:
         seconds = perf_counter() - began
         return describe(

@@ -3,8 +3,12 @@
 What a network gives in the cells is the same whatever is claimed of it, and checks mostly ask several claims of one
 pair on one region. So the values of the last region are kept with the candidate, where they are few, and go with it.
 
-Shapes: cells (I, N), for each input which of its cells; outputs (O, N). Sound because equal regions and the very same
-networks have the same cells and values.
+Programs of sums, ReLUs, quantisers, lines and tables are run by the core, in parallel, some fifty times as fast as by
+`CertainProgram`, which takes all others.
+
+Shapes: cells (N,) by number, or (I, N), for each input which of its cells; outputs (O, N). Sound because equal regions
+and the very same networks have the same cells and values, and because the slack that the core is given covers all that
+is rounded in any of the cells (`networks.cells.everywhere`).
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.cells import Cells, CertainProgram, InputSteps, Values, cut, find
+from eqspec.networks.cells import Cells, CertainProgram, Everywhere, InputSteps, Values, cut, everywhere, find
 from eqspec.networks.cells.certain_values import Given, Watch
 from eqspec.networks.cells.input_steps import Line, within_limits
 from eqspec.networks.curves import Curves
@@ -29,11 +33,15 @@ from eqspec.networks.grids import Region
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS
 from eqspec.replay.violation import Enclosure
+from eqspec.run import core
+from eqspec.run.core_pairs import steps as steps_for_core
 
 Known = tuple[Values, NDArray[np.bool_]]
 """Outputs (O, N) at some cells, and for which of them they are not known."""
 _TOGETHER = 1 << 22
-"""The most numbers of one layer that are held in memory at once."""
+"""The most numbers of one layer, or outputs, that are held in memory at once."""
+_PRODUCTS_TOGETHER, _LEAST_TOGETHER = 1 << 26, 1 << 10
+"""So many products, but at least so many cells, are the core's work between two looks at the clock."""
 _MOST_KEPT = 1 << 18
 """The most outputs that are kept for the next claim; a sixteenth of them of cells that were evaluated exactly."""
 
@@ -43,20 +51,28 @@ class CellRuns:
 
     def __init__(self, networks: Sequence[Network], prepared: Sequence[Prepared], cells: Cells) -> None:
         self.cells = cells
-        self.runs = [Run(program, steps, cells) for steps, program in prepared]
+        self.runs = [
+            Run(network, program, steps, cells) for network, (steps, program) in zip(networks, prepared, strict=True)
+        ]
+        self.quick = all(run.quick for run in self.runs)
+        """Whether the core runs all networks."""
+        self.products = sum(network.products for network in networks)
         widest = max([len(cells.numbers), *(step.rows for network in networks for step in network.steps)])
+        self.outputs = sum(network.output_size for network in networks)
         self.together = max(1, _TOGETHER // widest)
         """How many cells are evaluated together."""
-        self.outputs = sum(network.output_size for network in networks)
+        if self.quick:
+            few = _PRODUCTS_TOGETHER // max(1, self.products)
+            self.together = min(max(few, _LEAST_TOGETHER), max(1, _TOGETHER // max(1, self.outputs)))
         self._values: tuple[Known, ...] | None = None
         self._exact: dict[tuple[int, ...], tuple[list[Enclosure], ...]] = {}
 
-    def values(self, chosen: NDArray[np.intp]) -> tuple[Known, ...]:
+    def values(self, cells: range, threads: int = 1) -> tuple[Known, ...]:
         """Of each network at some cells, which are all of them where `together` says so."""
-        whole = chosen.shape[1] == self.cells.count
+        whole = len(cells) == self.cells.count
         if whole and self._values is not None:
             return self._values
-        found = tuple(run(chosen) for run in self.runs)
+        found = tuple(run(cells, threads=threads) for run in self.runs)
         if whole and self.cells.count * self.outputs <= _MOST_KEPT:
             self._values = found
         return found
@@ -108,7 +124,7 @@ def _prepared(network: Network) -> Prepared:
 class Run:
     """A network on the cells of a region: what its input steps give for each cell is known from the start."""
 
-    def __init__(self, program: CertainProgram, steps: InputSteps, cells: Cells) -> None:
+    def __init__(self, network: Network, program: CertainProgram, steps: InputSteps, cells: Cells) -> None:
         self._program = program
         self._inputs = np.zeros((len(cells.numbers), max(map(len, cells.numbers))))
         self._off = np.zeros_like(self._inputs)
@@ -118,21 +134,59 @@ class Run:
                 nearest[id(numbers)] = _in_floats(numbers)
             self._inputs[place, : len(numbers)], self._off[place, : len(numbers)] = nearest[id(numbers)]
         self._given, self._steps, self.cells = _tables(steps, cells), steps, cells
-        whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
+        self._whole = [n for n, (rows, *_) in self._given.items() if len(rows) == program.steps[n].rows]
         reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
-        self._needed = any(number not in whole for number in reading)
+        self._needed = any(number not in self._whole for number in reading)
+        self._core = self._by_core(network)
+
+    @property
+    def quick(self) -> bool:
+        """Whether the core runs it."""
+        return self._core is not None
+
+    def _by_core(self, network: Network) -> tuple[core.CellProgram, Everywhere] | None:
+        """The network for the core, with what is known of all cells; None where it is not of its kind."""
+        known, tables = {}, list[tuple[list[int], Array] | None]([None] * len(network.steps))
+        for number in self._whole:
+            rows, places, table, fine = self._given[number]
+            order = np.argsort(rows)
+            known[number] = Values(np.abs(table[order]).max(axis=1, keepdims=True), None, fine)
+            tables[number] = places[order].tolist(), np.ascontiguousarray(table[order])
+        off = self._off.max(axis=1, keepdims=True) if self._off.any() else None
+        exact = self._inputs[self._off == 0.0]
+        inputs = Values(np.abs(self._inputs).max(axis=1, keepdims=True), off, grain(exact))
+        found = everywhere(self._program, inputs, known, self.cells.count)
+        if found is None:
+            return None
+        numbers = [row[: len(n)].tolist() for row, n in zip(self._inputs, self.cells.numbers, strict=True)]
+        program = steps_for_core(network.steps, network.input_size, [step.function for step in network.steps])
+        return core.CellProgram(program, found.rules, found.slack, tables, numbers), found
 
     def inputs(self, chosen: NDArray[np.intp]) -> Array:
         """The points (I, N) that stand for cells, rounded."""
         found: Array = self._inputs[np.arange(len(chosen))[:, None], chosen]
         return found
 
-    def __call__(self, chosen: NDArray[np.intp], watch: Watch | None = None) -> tuple[Values, NDArray[np.bool_]]:
-        """Outputs (O, N) at cells (I, N), and for which of them they are not known."""
+    def __call__(self, cells: range, watch: Watch | None = None, threads: int = 1) -> tuple[Values, NDArray[np.bool_]]:
+        """Outputs (O, N) at cells, and for which of them they are not known."""
+        chosen = None if self._core is not None else self.cells.choices(cells)
         if watch is not None:
             for wraps, place, outside in self._types:
                 if watch.wraps == wraps:
+                    chosen = self.cells.choices(cells) if chosen is None else chosen
                     watch.outside[outside[chosen[place]]] = True
+        if self._core is None:
+            assert chosen is not None
+            return self._in_numpy(chosen, watch)
+        program, everywhere = self._core
+        outputs, (unsure, saturated, wrapped) = program.run(cells.start, len(cells), threads=threads)
+        if watch is not None:
+            watch.outside[wrapped if watch.wraps else saturated] = True
+        value, radius = outputs.T, everywhere.radius
+        radius = None if radius is None else np.broadcast_to(radius[:, None], value.shape)
+        return Values(value, radius, everywhere.grain), unsure
+
+    def _in_numpy(self, chosen: NDArray[np.intp], watch: Watch | None) -> tuple[Values, NDArray[np.bool_]]:
         given = {}
         for step, (rows, at, table, fine) in self._given.items():
             given[step] = Given(rows, Values(table[np.arange(len(rows))[:, None], chosen[at]], None, fine))

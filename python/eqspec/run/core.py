@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from eqspec._core import (
     SETTINGS,
+    CellProgram,
     Ledger,
     Pair,
     Progress,
@@ -23,6 +24,7 @@ from eqspec._core import (
 __all__ = [
     "FILE",
     "SETTINGS",
+    "CellProgram",
     "Function",
     "Ledger",
     "Pair",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from eqspec.networks.containment import can_overflow, quantised
 from eqspec.property import Containment, Epsilon, NeverWraps, exact
@@ -23,6 +24,9 @@ from eqspec.run.time_limits import TooLateError, within
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
+
+if TYPE_CHECKING:
+    from eqspec.run.exhaustion import Plan
 
 _SHARE = 0.5
 """The share of the time that the search may take."""
@@ -39,8 +43,7 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     claim = task.property
     if isinstance(claim, Containment) and not can_overflow(task.candidate, wraps=isinstance(claim, NeverWraps)):
         return describe(task, options, Verdict.EQUIVALENT, 0.0, certified_fraction=1.0)
-    rounds = task.arithmetic == "float32" and not (task.reference.exact and task.candidate.exact)
-    if rounds or not (_needed(task) or _promising(task)):
+    if not _exact(task) or not (_needed(task) or _promising(task)):
         return None
     began = perf_counter()
     check = within(task, options, _SHARE, stop)
@@ -50,6 +53,23 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
         return decided(task, options, replay, check, began, needed=_needed(task))
     except TooLateError:
         return None
+
+
+def exhaustive(task: Task, options: Options) -> Plan | None:
+    """How all cells of the region are run, where that takes no longer than it may and the search cannot do as well.
+
+    Where a certificate is wanted, only for claims that no bound can prove: the auditor knows no such cells.
+    """
+    if not _exact(task) or not (_needed(task) or (_promising(task) and options.certifier is None)):
+        return None
+    from eqspec.run.exhaustion import plan
+
+    return plan(task, options, needed=_needed(task))
+
+
+def _exact(task: Task) -> bool:
+    """Whether the networks compute what their reals say, in the arithmetic that is claimed."""
+    return task.arithmetic != "float32" or (task.reference.exact and task.candidate.exact)
 
 
 def _needed(task: Task) -> bool:

@@ -29,7 +29,7 @@ from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
 from eqspec.run.earlier_proofs import EarlierProofs, Hints
 from eqspec.run.engine import Engine, Question, ThisMachine
-from eqspec.run.exactness import decide
+from eqspec.run.exactness import decide, exhaustive
 from eqspec.run.history import Recorder
 from eqspec.run.improvement import improved
 from eqspec.run.lowering import lower_constraints, lower_property
@@ -117,7 +117,6 @@ class Runner:
     def _run(
         self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options
     ) -> Result | Rest:
-        began = perf_counter()
         options = options.begun(task)
         validate(task.property, task.reference.output_size)
         refuse_out_of_range(task)
@@ -136,10 +135,8 @@ class Runner:
         settled = self._settled(task, stop, options) or searched
         if settled is not None:
             return settled
-        if isinstance(task.property, Containment):
-            return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
         if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
-            return self._searched(task, monitor, stop, options, EarlierSearch())
+            return self._decided(task, monitor, stop, options, EarlierSearch())
         key = self.key(task, options)
         if (same := self._unfinished.get(key)) is not None:
             same.wait()
@@ -147,7 +144,7 @@ class Runner:
             return known
         with ExitStack() as held:
             earlier = held.enter_context(self.cache.search(key))
-            found = self._searched(task, monitor, stop, options, earlier)
+            found = self._decided(task, monitor, stop, options, earlier)
             keep = partial(_keep, self.cache, key, options.effort(task), earlier)
             if isinstance(found, Result):
                 return keep(found)
@@ -161,8 +158,10 @@ class Runner:
             settled = decide(task, options, self.replay(task), stop)
         except KeyboardInterrupt:
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.INTERRUPTED)
-        if settled is None:
-            return None
+        return None if settled is None else self._finished(task, settled, stop, options)
+
+    def _finished(self, task: Task, settled: Result, stop: Callable[[], bool] | None, options: Options) -> Result:
+        """What exact integers decided, with whether it says anything, and its certificate where one is wanted."""
         claim = task.property
         if settled.verdict is Verdict.EQUIVALENT and not settled.vacuous:
             nothing = bool(task.constraints) and empty(task)  # of which what is decided took no notice
@@ -194,7 +193,7 @@ class Runner:
 
         Raises InputError if the claim makes no sense for the networks.
         """
-        if self.cache is None or isinstance(task.property, Containment) or attack_alone.too_large(task):
+        if self.cache is None or (attack_alone.too_large(task) and not isinstance(task.property, Containment)):
             return None
         validate(task.property, task.reference.output_size)
         return self._kept(self.cache, self.key(task), task, self.options)
@@ -205,6 +204,8 @@ class Runner:
 
     def key(self, task: Task, options: Options | None = None) -> str:
         """The key of a task's result in the cache."""
+        if isinstance(task.property, Containment):  # the core is asked nothing about it
+            return key_of(task, b"")
         options = options or self.options
         pair, claim = self._lowered(task, options)
         settings, rows = options.settings(task), lower_constraints(task)
@@ -221,6 +222,33 @@ class Runner:
         The auditor reads both networks as their files have them; the published search is kept as it was published.
         """
         return options.certifier is None and options.domain == "shared"
+
+    def _decided(
+        self,
+        task: Task,
+        monitor: Monitor | None,
+        stop: Callable[[], bool] | None,
+        options: Options,
+        earlier: EarlierSearch,
+    ) -> Result | Rest:
+        """The result of a search; where all cells of the region can be run, that is done after it, or in its place."""
+        began, about_one = perf_counter(), isinstance(task.property, Containment)
+        planned = exhaustive(task, options)
+        if planned is None:
+            if about_one:
+                return describe(task, options, Verdict.UNKNOWN, 0.0, reason=Reason.UNDECIDED)
+            return self._searched(task, monitor, stop, options, earlier)
+        searched: Result | None = None
+        if not about_one and 2.0 * planned.seconds < options.left(task):
+            brief = replace(options, ends=perf_counter() + planned.seconds, weaken=False)
+            searched = self._search(task, monitor, stop, brief, earlier)
+            if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
+                return searched
+        watching = _watching(task, Recorder(), monitor, stop)
+        found = planned.run(task, options, self.replay(task), watching, began)
+        if found.verdict is Verdict.UNKNOWN and searched is not None:
+            return searched if (searched.certified_fraction or 0.0) > (found.certified_fraction or 0.0) else found
+        return self._finished(task, found, stop, options)
 
     def _search(
         self,

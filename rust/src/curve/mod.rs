@@ -4,6 +4,7 @@
 //! ([`function`](self), one file for each family). Strips between parallel lines, hulls of slopes and ranges follow from
 //! that alone and are written once (`strip`), compiled for each function. To add one: its file, and its line below.
 
+mod certain_levels;
 mod erf;
 mod exact_rounding;
 mod exponential;
@@ -25,14 +26,14 @@ mod waves;
 use function::Function;
 
 pub use crate::numeric::near::Near;
+pub use certain_levels::Levels;
 pub use exact_rounding::{ExactRounding, UNKNOWN, ZERO, lowest_bit};
 pub use fan::Fan;
 pub use function::{Bend, Piece};
 pub use offset::Offset;
 pub use pieces::Pieces;
 pub use rounding::Rounding;
-use staircase::Staircase;
-pub use staircase::Trend;
+pub use staircase::{Staircase, Trend};
 
 macro_rules! curves {
     ($($variant:ident($kind:ty)),* $(,)?) => {
@@ -271,6 +272,12 @@ impl Curve {
     #[inline]
     pub fn steps_apart(&self, l: f64, u: f64) -> Option<(f64, f64)> {
         with!(self, f => f.staircase()).and_then(|s| s.apart(l, u))
+    }
+
+    /// The quantiser that it is, with finitely many levels; None for all others.
+    #[must_use]
+    pub fn quantiser(&self) -> Option<&Staircase> {
+        if let Self::Quantiser(quantiser) = self { quantiser.staircase() } else { None }
     }
 
     /// Whether it goes up in steps.

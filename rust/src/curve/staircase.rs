@@ -146,7 +146,7 @@ impl Staircase {
 
     /// How many levels the type has.
     #[inline]
-    fn span(&self) -> f64 {
+    pub(super) fn span(&self) -> f64 {
         self.high - self.low + 1.0
     }
 

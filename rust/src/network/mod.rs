@@ -4,6 +4,7 @@
 //! Letters: a term maps n numbers to m; dense matrices are stored column-major, so that the weights leaving one neuron
 //! are contiguous.
 
+pub mod cells;
 pub mod eval;
 pub mod function;
 pub mod gradient;

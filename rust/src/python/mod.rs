@@ -1,7 +1,8 @@
-//! The boundary to Python: registration only. Classes are frozen and do no more than convert: a pair in `network`, functions
-//! in `curves`, a claim in `property`, programs for the solver in `programs`, results in `solution`, and `settings` and
+//! The boundary to Python: registration only. Classes are frozen and do no more than convert: a pair in `network`, one
+//! network on cells in `cells`, functions in `curves`, a claim in `property`, programs for the solver in `programs`, results in `solution`, and `settings` and
 //! `ledger`. Callbacks and the GIL are in `run`, exceptions in `errors`.
 
+mod cells;
 mod curves;
 mod errors;
 mod ledger;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
+    #[pymodule_export]
+    use super::cells::CellProgram;
     #[pymodule_export]
     use super::curves::{curve_slope, curve_strip, curve_value};
     #[pymodule_export]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a term reads (-1 for the inputs, else the number of a step), its index (G, P, K) or none where it is a dense
 /// matrix, its weights (G, O, K) and their errors.
-type PyTerm<'py> =
+pub type PyTerm<'py> =
     (i64, Option<PyReadonlyArray3<'py, i32>>, PyReadonlyArray3<'py, f64>, Option<PyReadonlyArray3<'py, f64>>);
 
 /// A function by its name, for ReLU and the identity; or all functions that the rows have, by name and parameters, and
@@ -23,7 +23,8 @@ pub enum PyFunction<'py> {
 }
 
 /// The terms of a step, its bias, the errors of the bias, and its function.
-type PyStep<'py> = (Vec<PyTerm<'py>>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray1<'py, f64>>, PyFunction<'py>);
+pub type PyStep<'py> =
+    (Vec<PyTerm<'py>>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray1<'py, f64>>, PyFunction<'py>);
 
 /// Two networks with the same steps, as many values in each.
 #[pyclass(frozen, module = "eqspec._core")]
@@ -58,7 +59,7 @@ impl Pair {
 }
 
 /// The steps of a network. A term must read an earlier step.
-fn program(inputs: usize, list: &[PyStep<'_>]) -> Result<Vec<Step>, Error> {
+pub fn program(inputs: usize, list: &[PyStep<'_>]) -> Result<Vec<Step>, Error> {
     let mut steps: Vec<Step> = Vec::with_capacity(list.len());
     for (terms, bias, bias_error, function) in list {
         let terms = terms.iter().map(|term| read_term(inputs, &steps, term)).collect::<Result<_, Error>>()?;

@@ -25,7 +25,7 @@ from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
-from eqspec.networks.exact_vectors import Vector, to_integers
+from eqspec.networks.exact_vectors import Integers, Vector, to_integers
 from eqspec.networks.grain import LEAST, OF_ZERO, grain, grains, sums_are_exact
 from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.quantiser import Quantiser, in_floats
@@ -57,6 +57,15 @@ class Values:
         low, high = (np.nextafter(self.value + side * self.radius, side * np.inf) for side in (-1.0, 1.0))
         exact = self.radius == 0.0
         return np.where(exact, self.value, low), np.where(exact, self.value, high)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """How large computed sums (n,) are at most, their radius (n, N), and the grain of those that are exact."""
+
+    largest: Array
+    radius: Array | None
+    grain: int
 
 
 @dataclass(frozen=True)
@@ -149,15 +158,23 @@ class CertainProgram:
         value = np.repeat(step.bias[:, None], count, axis=1)
         for tile, given in zip(tiles, read, strict=True):
             value += tile.tile.apply(given.value)
+        sums = self.rounding(number, read)
+        return Values(value, sums.radius, sums.grain)
+
+    def rounding(self, number: int, read: Sequence[Values]) -> Sums:
+        """What is known of the sums of a step, in whatever order they are added, where it reads such values."""
+        step, tiles = self.steps[number], self._tiles[number]
         largest = np.abs(step.bias)[:, None]
         for tile, given in zip(tiles, read, strict=True):
             largest = largest + tile.size.apply(np.abs(given.value).max(axis=1, initial=0.0)[:, None])
         finest, exact = self._exact_rows(step, tiles, read, largest[:, 0])
+        most = largest[:, 0] * _MORE
         if exact.all():
-            return Values(value, None, int(finest.min()))
+            return Sums(most, None, int(finest.min(initial=OF_ZERO)))
         products = sum(tile.tile.taps for tile in tiles) + len(tiles) + 1
         gamma = products * _UNIT / (1.0 - products * _UNIT)
-        radius = np.broadcast_to(gamma * largest + _LEAST, value.shape).copy()
+        count = max((given.value.shape[1] for given in read), default=1)
+        radius = np.broadcast_to(gamma * largest + _LEAST, (step.rows, count)).copy()
         for tile, given in zip(tiles, read, strict=True):
             if given.radius is not None:
                 radius += (1.0 + gamma) * tile.size.apply(given.radius)
@@ -168,7 +185,7 @@ class CertainProgram:
             radius += step.bias_error[:, None]
         radius *= _MORE
         radius[exact] = 0.0
-        return Values(value, radius, int(finest[exact].min(initial=OF_ZERO)))
+        return Sums(most, radius, int(finest[exact].min(initial=OF_ZERO)))
 
     def _exact_rows(
         self, step: Step, tiles: Sequence[_Tile], read: Sequence[Values], largest: Array
@@ -243,7 +260,7 @@ def _quantised(q: Quantiser, given: Values, unsure: Mask, watch: Watch | None) -
     assert q.base is not None
     with np.errstate(all="ignore"):
         quotient = given.value / q.scale
-        slack = 16.0 * _UNIT * (np.abs(quotient) + abs(q.zero) + 1.0)
+        slack = unit_roundings(4.0 * (np.abs(quotient) + abs(q.zero) + 1.0))
         if given.radius is not None:
             slack += given.radius / q.scale * _MORE
         ends = [in_floats(quotient + q.zero + side, q.rounding) for side in (-slack, slack)]
@@ -265,7 +282,12 @@ def _quantised(q: Quantiser, given: Values, unsure: Mask, watch: Watch | None) -
     of_result = grain(np.array([q.unit])) + fine
     if sums_are_exact(np.abs(levels - q.base), fine).all() and sums_are_exact(np.abs(value), of_result).all():
         return Values(value, None, of_result)
-    return Values(value, 4.0 * _UNIT * np.abs(value) + _LEAST)
+    return Values(value, unit_roundings(np.abs(value)))
+
+
+def unit_roundings(sizes: Array) -> Array:
+    """What four operations round at most, whose results have at most these absolute values."""
+    return np.asarray(4.0 * _UNIT * sizes + _LEAST)
 
 
 def _levels(q: Quantiser, numbers: Array) -> Array:
@@ -285,13 +307,7 @@ def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
         return Values(np.zeros_like(given.value), None, OF_ZERO)
     (low, high), exponent = to_integers(different[0], different[1])
     try:
-        found = applied(Curves.all(curve), Vector(low, low if given.radius is None else high, exponent, 1), _BITS)
-        exact = found.fractions()
-        value = np.array([float((least + most) / 2) for least, most in exact])
-        off = [
-            max(most - Fraction(v), Fraction(v) - least) for v, (least, most) in zip(value.tolist(), exact, strict=True)
-        ]
-        radius = np.nextafter(np.array([float(r) for r in off]), np.inf) * (np.array(off) > 0)
+        value, radius = exact_values(curve, low, low if given.radius is None else high, exponent)
     except ArithmeticError:  # an argument is not known to lie in its domain, or it or the value is far too large
         unsure[:] = True
         return Values(np.zeros_like(given.value), None, OF_ZERO)
@@ -300,3 +316,14 @@ def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
     if not radius.any():
         return Values(value, None, grain(value))
     return Values(value, radius[at].reshape(shape), grain(value[radius[at].reshape(shape) == 0.0]))
+
+
+def exact_values(curve: Curve, low: Integers, high: Integers, exponent: int) -> tuple[Array, Array]:
+    """The values of a function at numbers that lie between low and high, times 2^exponent, and how far these are off.
+
+    ArithmeticError where it has none, or they are far too large.
+    """
+    exact = applied(Curves.all(curve), Vector(low, high, exponent, 1), _BITS).fractions()
+    value = np.array([float((least + most) / 2) for least, most in exact])
+    off = [max(most - Fraction(v), Fraction(v) - least) for v, (least, most) in zip(value.tolist(), exact, strict=True)]
+    return value, np.nextafter(np.array([float(r) for r in off]), np.inf) * (np.array(off) > 0)

@@ -45,12 +45,12 @@ class Cells:
         """The inputs with more than one cell."""
         return tuple(place for place, numbers in enumerate(self.numbers) if len(numbers) > 1)
 
-    def choices(self, start: int, stop: int) -> NDArray[np.intp]:
-        """Cells number start to stop: for each input (I, N) which of its cells, all of them in some order."""
+    def choices(self, cells: Sequence[int] | range | NDArray[np.intp]) -> NDArray[np.intp]:
+        """Of cells by their numbers: for each input (I, N) which of its cells. The last input counts fastest."""
         sizes = [len(self.numbers[place]) for place in self.free]
-        chosen = np.zeros((len(self.numbers), stop - start), np.intp)
+        chosen = np.zeros((len(self.numbers), len(cells)), np.intp)
         if sizes:
-            chosen[list(self.free)] = np.unravel_index(np.arange(start, stop), sizes)
+            chosen[list(self.free)] = np.unravel_index(np.asarray(cells, np.intp), sizes)
         return chosen
 
     def point(self, chosen: Sequence[int]) -> tuple[Fraction, ...]:

@@ -1,0 +1,113 @@
+"""A claim decided by running all cells of its region, however many, where the time that is left allows it.
+
+The core runs networks of fixed point in some microseconds a cell (`cell_runs`), so ten million cells are seconds. What
+it takes is known beforehand: the first cells are run, and the clock is read. A search comes first, for as long, since
+bounds may prove in one box what a billion cells would; then all cells are run. So a task takes at most twice as long as
+the better of both. Sound because `by_cells` is: the claim is proved only where it holds in every cell, and a cell in
+which it breaks is replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from eqspec.lazy_dataclass import dataclass
+from eqspec.replay.replay import Replay
+from eqspec.run.by_cells import MOST_CELLS, cells_of, on_cells
+from eqspec.run.cell_runs import CellRuns
+from eqspec.run.description import describe
+from eqspec.run.monitor import Progress
+from eqspec.run.options import Options
+from eqspec.run.time_limits import TooLateError, within
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
+
+_MOST = 1 << 48
+"""The most cells that are counted one by one."""
+_SHARE = 0.5
+"""The share of the time that running all cells may take, where a search comes first."""
+_LONGEST = 86400.0
+"""Seconds that it may take where there is no limit."""
+
+
+@dataclass(frozen=True)
+class _Done:
+    """The progress of a run, as a search has it."""
+
+    certified: float
+    boxes: int
+    open_boxes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells of a region, and about how many seconds it takes to run them."""
+
+    cells: CellRuns
+    seconds: float
+
+    def run(
+        self, task: Task, options: Options, replay: Replay, progress: Callable[[Progress], None], began: float
+    ) -> Result:
+        """The result of running all cells, or what is known once the time is over or `progress` raises, as Ctrl-C does.
+
+        Time counts from `began`.
+        """
+        count, known = self.cells.cells.count, 0
+        in_time = within(task, options, 1.0)
+
+        def check() -> None:
+            in_time()
+            progress(_Done(known / count, known, 1, perf_counter() - began))
+
+        def proved(cells: int) -> None:
+            nonlocal known
+            known = cells
+
+        reason: Reason | None = Reason.UNDECIDED
+        try:
+            found = on_cells(task, replay, check, self.cells, threads=options.workers(task), proved=proved)
+            if found.witness is not None:
+                return describe(
+                    task,
+                    options,
+                    Verdict.DIFFERENT,
+                    perf_counter() - began,
+                    boxes=found.cells or 0,
+                    witness=found.witness,
+                )
+            if found.proved:
+                return describe(
+                    task,
+                    options,
+                    Verdict.EQUIVALENT,
+                    perf_counter() - began,
+                    boxes=count,
+                    certified_fraction=1.0,
+                    vacuous=found.vacuous,
+                )
+        except TooLateError:
+            reason = Reason.TIMEOUT
+        except KeyboardInterrupt:
+            reason = Reason.INTERRUPTED
+        seconds, share = perf_counter() - began, known / count
+        return describe(task, options, Verdict.UNKNOWN, seconds, reason=reason, boxes=known, certified_fraction=share)
+
+
+def plan(task: Task, options: Options, *, needed: bool) -> Plan | None:
+    """How all cells are run; None where there are too many, or the core does not run the networks.
+
+    `needed` says that no search can prove the claim, so that all of the time may go into this.
+    """
+    cells = cells_of(task, _MOST)
+    if not (isinstance(cells, CellRuns) and cells.quick and cells.cells.count > MOST_CELLS):
+        return None
+    first, began = range(min(cells.together, cells.cells.count)), perf_counter()
+    for run in cells.runs:
+        run(first, threads=options.workers(task))
+    seconds = (perf_counter() - began) * cells.cells.count / len(first)
+    left = min(options.left(task), _LONGEST)
+    return Plan(cells, seconds) if seconds <= (1.0 if needed else _SHARE) * left else None
