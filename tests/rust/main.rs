@@ -14,6 +14,7 @@ mod backward_programs;
 mod bent;
 mod bounds;
 mod carried_errors;
+mod cells;
 mod certified;
 mod claims;
 mod containment;

@@ -56,7 +56,7 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
 
 
 def exhaustive(task: Task, options: Options) -> Plan | None:
-    """How all cells of the region are run, where that takes no longer than it may and the search cannot do as well.
+    """How all cells of the region are run, where they can be.
 
     Where a certificate is wanted, only for claims that no bound can prove: the auditor knows no such cells.
     """
@@ -64,7 +64,7 @@ def exhaustive(task: Task, options: Options) -> Plan | None:
         return None
     from eqspec.run.exhaustion import plan
 
-    return plan(task, options, needed=_needed(task))
+    return plan(task, options)
 
 
 def _exact(task: Task) -> bool:

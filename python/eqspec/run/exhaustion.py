@@ -1,9 +1,9 @@
 """A claim decided by running all cells of its region, however many, where the time that is left allows it.
 
 The core runs networks of fixed point in some microseconds a cell (`cell_runs`), so ten million cells are seconds. What
-it takes is known beforehand: the first cells are run, and the clock is read. A search comes first, for as long, since
-bounds may prove in one box what a billion cells would; then all cells are run. So a task takes at most twice as long as
-the better of both. Sound because `by_cells` is: the claim is proved only where it holds in every cell, and a cell in
+it takes is known beforehand: the first cells are run, and the clock is read. A search comes first, for as long or for
+what time is left, since bounds may prove in one box what a billion cells would; then all cells are run. So a task takes
+at most twice as long as the better of both. Sound because `by_cells` is: the claim is proved only where it holds in every cell, and a cell in
 which it breaks is replayed.
 """
 
@@ -26,8 +26,8 @@ from eqspec.tasks.verdict import Reason, Verdict
 
 _MOST = 1 << 48
 """The most cells that are counted one by one."""
-_SHARE = 0.5
-"""The share of the time that running all cells may take, where a search comes first."""
+_SHARE = 0.9
+"""The share of the time that running all cells may take by what the first ones took."""
 _LONGEST = 86400.0
 """Seconds that it may take where there is no limit."""
 
@@ -44,10 +44,27 @@ class _Done:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells of a region, and about how many seconds it takes to run them."""
+    """All cells of a region, about how many seconds it takes to run them, and how many a search may take before."""
 
     cells: CellRuns
     seconds: float
+    before: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is time for it."""
+        return self.before >= 0.0
+
+    @property
+    def in_words(self) -> str | None:
+        """What it takes, for people whose time it may be worth; None for more than some days."""
+        size, unit = next(
+            (s, u) for s, u in ((1, "s"), (60, "min"), (3600, "h")) if self.seconds < 100 * s or s == 3600
+        )
+        if self.seconds > 3 * _LONGEST:
+            return None
+        count = f"{self.cells.cells.count:,}".replace(",", " ")
+        return f"running all {count} cells takes about {self.seconds / size:.0f} {unit}"
 
     def run(
         self, task: Task, options: Options, replay: Replay, progress: Callable[[Progress], None], began: float
@@ -97,11 +114,8 @@ class Plan:
         return describe(task, options, Verdict.UNKNOWN, seconds, reason=reason, boxes=known, certified_fraction=share)
 
 
-def plan(task: Task, options: Options, *, needed: bool) -> Plan | None:
-    """How all cells are run; None where there are too many, or the core does not run the networks.
-
-    `needed` says that no search can prove the claim, so that all of the time may go into this.
-    """
+def plan(task: Task, options: Options) -> Plan | None:
+    """How all cells are run; None where there are few or far too many, or the core does not run the networks."""
     cells = cells_of(task, _MOST)
     if not (isinstance(cells, CellRuns) and cells.quick and cells.cells.count > MOST_CELLS):
         return None
@@ -110,4 +124,4 @@ def plan(task: Task, options: Options, *, needed: bool) -> Plan | None:
         run(first, threads=options.workers(task))
     seconds = (perf_counter() - began) * cells.cells.count / len(first)
     left = min(options.left(task), _LONGEST)
-    return Plan(cells, seconds) if seconds <= (1.0 if needed else _SHARE) * left else None
+    return Plan(cells, seconds, min(seconds, _SHARE * left - seconds))

@@ -234,13 +234,14 @@ class Runner:
         """The result of a search; where all cells of the region can be run, that is done after it, or in its place."""
         began, about_one = perf_counter(), isinstance(task.property, Containment)
         planned = exhaustive(task, options)
-        if planned is None:
+        if planned is None or not planned.fits:
             if about_one:
-                return describe(task, options, Verdict.UNKNOWN, 0.0, reason=Reason.UNDECIDED)
+                told = None if planned is None else planned.in_words
+                return describe(task, options, Verdict.UNKNOWN, 0.0, reason=Reason.UNDECIDED, message=told)
             return self._searched(task, monitor, stop, options, earlier)
         searched: Result | None = None
-        if not about_one and 2.0 * planned.seconds < options.left(task):
-            brief = replace(options, ends=perf_counter() + planned.seconds, weaken=False)
+        if not about_one:
+            brief = replace(options, ends=perf_counter() + planned.before, weaken=False)
             searched = self._search(task, monitor, stop, brief, earlier)
             if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
                 return searched

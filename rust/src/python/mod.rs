@@ -1,6 +1,6 @@
-//! The boundary to Python: registration only. Classes are frozen and do no more than convert: a pair in `network`, one
-//! network on cells in `cells`, functions in `curves`, a claim in `property`, programs for the solver in `programs`, results in `solution`, and `settings` and
-//! `ledger`. Callbacks and the GIL are in `run`, exceptions in `errors`.
+//! The boundary to Python: registration only. Classes are frozen and do no more than convert: a pair in `network`, a network
+//! in all cells of a region in `cells`, functions in `curves`, a claim in `property`, programs for the solver in `programs`,
+//! results in `solution`, and `settings` and `ledger`. Callbacks and the GIL are in `run`, exceptions in `errors`.
 
 mod cells;
 mod curves;
