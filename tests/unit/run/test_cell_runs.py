@@ -118,22 +118,87 @@ def test_how_often_the_core_can_run_these() -> None:
     assert sum(exact) >= 20
 
 
-def test_a_tie_beside_a_scale_that_is_no_power_of_two_is_open() -> None:
-    """3 x 0.1 / 0.1 is 3.0000000000000004 in floats, so half of it is no tie there, or one that is none."""
-    tenth = 0.1
-    steps = (
-        Step((Term(-1, Tile.dense(np.array([[0.3]]))),), np.zeros(1), None, Curves.all(Quantiser(tenth, 0, 9).curve)),
-        Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity"),
-    )
-    (off,) = (found.slack[0] for found in [everywhere(CertainProgram(steps), Values(np.array([[4.0]])), {})] if found)
-    assert off is not None
-    assert 0.0 < off[0] < 1e-12
-    halves = Step((Term(-1, Tile.dense(np.array([[0.5]]))),), np.zeros(1), None, Curves.all(Quantiser(1.0, 0, 9).curve))
-    found = everywhere(CertainProgram((halves, steps[1])), Values(np.array([[4.0]])), {})
+def beside_ties(random: np.random.Generator) -> tuple[Step, ...]:
+    """Three steps whose sums are often exactly ties, which floats miss: all numbers are halves of a scale of 49 bits.
+
+    Products of its multiples with integers are rounded, and so are its multiples that levels stand for.
+    """
+    scale = float(int(random.integers(1 << 47, 1 << 49)) | 1) * 2.0**-49
+    size, steps = 3, []
+    for number in range(2):
+        unit = scale if number == 0 else 1.0
+        weight = random.integers(-7, 8, size=(size, size)) * 0.5 * unit
+        if random.integers(2):
+            of_rows = [Quantiser(scale, -40, 40, Rounding(int(random.integers(9)))).curve for _ in range(size)]
+        else:
+            of_rows = [pieces((0.0,), (float(random.choice([0.5, -1.5])), 1.0), 0.0)] * size
+        steps.append(Step((Term(number - 1, Tile.dense(weight)),), np.zeros(size), None, Curves.of_rows(of_rows)))
+    last = Quantiser(scale, -40, 40, Rounding(int(random.integers(9))), unit=1.0)
+    steps.append(Step((Term(1, Tile.dense(np.eye(size))),), np.zeros(size), None, Curves.all(last.curve)))
+    return (*steps, Step((Term(2, Tile.dense(np.eye(size))),), np.zeros(size), None, "identity"))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ties_that_floats_miss_are_open(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    steps, whole = beside_ties(random), (Fraction(0), Fraction(1))
+    region = Region((Fraction(-4),) * 3, (Fraction(4),) * 3, (whole,) * 3)
+    cells = runs_on(region, [Network(steps, 3, "m", f"ties {seed}")], 1 << 20)
+    assert isinstance(cells, CellRuns)
+    assert cells.quick
+    values, unsure = cells.runs[0](range(cells.cells.count))
+    assert unsure.any()
+    chosen = cells.cells.choices(range(cells.cells.count)).T
+    points = [cells.cells.point(one) for one in chosen[~unsure].tolist()]
+    exact = [rows[-1][1] for rows in random_programs.values_at(steps, points)]
+    assert values.value.T[~unsure].tolist() == exact
+
+
+def step_of(function: Curve, weight: float = 1.0) -> tuple[Step, Step]:
+    """A number times a weight and its function, and the output."""
+    one = Step((Term(-1, Tile.dense(np.array([[weight]]))),), np.zeros(1), None, Curves.all(function))
+    return one, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")
+
+
+def slack_of(function: Curve, given: Values, weight: float = 1.0) -> float:
+    found = everywhere(CertainProgram(step_of(function, weight)), given, {})
     assert found is not None
     assert found.slack[0] is not None
-    assert found.slack[0].tolist() == [0.0]
-    assert found.radius is None
+    return float(found.slack[0][0])
+
+
+def test_how_far_arguments_may_be_off() -> None:
+    four = Values(np.array([[4.0]]))
+    assert slack_of(Quantiser(1.0, 0, 9).curve, four, 0.5) == 0.0
+    assert 0.0 < slack_of(Quantiser(0.1, 0, 9).curve, four, 0.5) < 1e-12
+    assert 0.0 < slack_of(Quantiser(1.0, 0, 9).curve, four, 0.1) < 1e-12
+    off = Values(np.array([[4.0]]), np.array([[0.25]]), 0)
+    assert slack_of(Quantiser(0.5, 0, 9).curve, off) >= 0.5
+    # A level and a half of 2^-e with 53 - e bits in front of the point are exact, with one bit more they are not.
+    wide = Quantiser(1.0, -(2**49), 2**49).curve
+    for fine, exact in ((-4, True), (-6, False)):
+        assert (slack_of(wide, Values(np.array([[2.0**48 - 8]]), None, fine)) == 0.0) == exact
+    halves = Quantiser(2.0**-1, -(2**49), 2**49).curve
+    for fine, exact in ((-4, True), (-6, False)):
+        assert (slack_of(halves, Values(np.array([[2.0**47 - 8]]), None, fine)) == 0.0) == exact
+
+
+def radius_of(function: Curve, given: Values) -> float:
+    found = everywhere(CertainProgram(step_of(function)), given, {})
+    assert found is not None
+    return 0.0 if found.radius is None else float(found.radius[0])
+
+
+def test_how_far_values_may_be_off() -> None:
+    four = Values(np.array([[4.0]]), None, -2)
+    assert radius_of(Curve("tanh"), four) > 1e-18
+    assert radius_of(leaky(0.25), four) == 0.0
+    assert radius_of(leaky(0.1), Values(np.array([[4.0]]), None, -30)) > 0.0
+    assert radius_of(pieces((0.5, 3.0), (0.0, 0.1, 0.0), 0.1), Values(np.array([[4.0]]), None, -30)) > 0.0
+    off = Values(np.array([[4.0]]), np.array([[0.25]]), 0)
+    assert radius_of(leaky(-3.0), off) >= 0.75
+    assert radius_of(Quantiser(0.5, 0, 9).curve, four) == 0.0
+    assert radius_of(Quantiser(0.1, 0, 9).curve, four) > 0.0
 
 
 def test_numbers_beyond_exact_integers_have_no_rule() -> None:
