@@ -4,8 +4,9 @@ Networks that begin with steps, or whose inputs lie on lattices, are constant on
 are evaluated together, many at once, in floats with proven errors. Where these do not settle the claim, or a level was
 not certain, a cell is evaluated in rationals by itself. A cell that breaks the claim is replayed at the point that
 stands for it, so the witness is one like any other; the claim is proved if it holds in every cell. Constraints of the
-region are only asked about by the replay: what holds on the box holds on its part. Where the point of a cell breaks the
-claim and misses a constraint, other points of the cell may meet it, so the cell is settled only if none does (`_misses`).
+region are only asked about by the replay: what holds on the box holds on its part. Where the point of a cell breaks
+the claim and misses a constraint, other points of the cell may meet it, so the cell is settled only if none does
+(`_misses`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.cells import Cells
 from eqspec.networks.cells.certain_values import Watch
+from eqspec.networks.cells.cutting import MOST_CUTS
 from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.network import Network
@@ -62,14 +64,17 @@ def by_cells(
     return on_cells(task, replay, check, cells, threads=threads) if isinstance(cells, CellRuns) else Decided(cells)
 
 
-def cells_of(task: Task, most: int) -> CellRuns | int | None:
-    """The networks of a claim on the cells of its region; how many if more than `most`, None if infinitely many."""
-    return runs_on(region_of(task), _asked(task), most, outside=isinstance(task.property, Containment))
+def cells_of(task: Task, most: int, *, cuts: int = MOST_CUTS) -> CellRuns | int | None:
+    """The networks of a claim on the cells of its region; how many if more than `most`, None if infinitely many.
+
+    `cuts` limits the cells of all inputs, added up.
+    """
+    return runs_on(region_of(task), asked(task), most, outside=isinstance(task.property, Containment), cuts=cuts)
 
 
-def _asked(task: Task) -> tuple[Network, ...]:
-    about_one = isinstance(task.property, Containment)
-    return (task.candidate,) if about_one else (task.reference, task.candidate)
+def asked(task: Task) -> tuple[Network, ...]:
+    """The networks that the claim is about, the candidate last."""
+    return (task.candidate,) if isinstance(task.property, Containment) else (task.reference, task.candidate)
 
 
 def on_cells(

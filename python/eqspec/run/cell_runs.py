@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from eqspec.networks.cells import Cells, CertainProgram, Everywhere, InputSteps, Values, cut, everywhere, find
 from eqspec.networks.cells.certain_values import Given, Watch
+from eqspec.networks.cells.cutting import MOST_CUTS
 from eqspec.networks.cells.input_steps import Line, within_limits
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array
@@ -40,7 +41,7 @@ Known = tuple[Values, NDArray[np.bool_]]
 """Outputs (O, N) at some cells, and for which of them they are not known."""
 _TOGETHER = 1 << 22
 """The most numbers of one layer, or outputs, that are held in memory at once."""
-_PRODUCTS_TOGETHER, _LEAST_TOGETHER = 1 << 26, 1 << 10
+_PRODUCTS_TOGETHER, _LEAST_TOGETHER = 1 << 26, 1 << 7
 """So many products, but at least so many cells, are the core's work between two looks at the clock."""
 _MOST_KEPT = 1 << 18
 """The most outputs that are kept for the next claim; a sixteenth of them of cells that were evaluated exactly."""
@@ -92,7 +93,9 @@ _Question = tuple[Region, bool]
 _latest: WeakKeyDictionary[Network, tuple[list[ref[Network]], _Question, CellRuns]] = WeakKeyDictionary()
 
 
-def runs_on(region: Region, networks: Sequence[Network], most: int, *, outside: bool = False) -> CellRuns | int | None:
+def runs_on(
+    region: Region, networks: Sequence[Network], most: int, *, outside: bool = False, cuts: int = MOST_CUTS
+) -> CellRuns | int | None:
     """The networks, the candidate last, on the cells of a region if there are at most so many; else as `cut`."""
     if (kept := _latest.get(networks[-1])) is not None:
         same = len(kept[0]) == len(networks) and all(a() is b for a, b in zip(kept[0], networks, strict=True))
@@ -101,7 +104,7 @@ def runs_on(region: Region, networks: Sequence[Network], most: int, *, outside: 
     if not all(within_limits(network.steps) for network in networks):
         return None
     prepared = [_prepared(network) for network in networks]
-    cells = cut(region, [steps for steps, _ in prepared], most, outside=outside)
+    cells = cut(region, [steps for steps, _ in prepared], most, outside=outside, cuts=cuts)
     if not isinstance(cells, Cells):
         return cells
     made = CellRuns(networks, prepared, cells)

@@ -64,7 +64,7 @@ def exhaustive(task: Task, options: Options) -> Plan | None:
         return None
     from eqspec.run.exhaustion import plan
 
-    return plan(task, options)
+    return plan(task, options, needed=_needed(task))
 
 
 def _exact(task: Task) -> bool:

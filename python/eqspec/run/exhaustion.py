@@ -3,8 +3,10 @@
 The core runs networks of fixed point in some microseconds a cell (`cell_runs`), so ten million cells are seconds. What
 it takes is known beforehand: the first cells are run, and the clock is read. A search comes first, for as long or for
 what time is left, since bounds may prove in one box what a billion cells would; then all cells are run. So a task takes
-at most twice as long as the better of both. Sound because `by_cells` is: the claim is proved only where it holds in every cell, and a cell in
-which it breaks is replayed.
+at most twice as long as the better of both.
+
+Sound because `by_cells` is: the claim is proved only where it holds in every cell, and a cell in which it breaks is
+replayed.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from collections.abc import Callable
 from time import perf_counter
 
 from eqspec.lazy_dataclass import dataclass
+from eqspec.networks.cells.cutting import MOST_CUTS
 from eqspec.replay.replay import Replay
-from eqspec.run.by_cells import MOST_CELLS, cells_of, on_cells
+from eqspec.run.by_cells import MOST_CELLS, asked, cells_of, on_cells
 from eqspec.run.cell_runs import CellRuns
 from eqspec.run.description import describe
 from eqspec.run.monitor import Progress
@@ -24,8 +27,14 @@ from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 
-_MOST = 1 << 48
-"""The most cells that are counted one by one."""
+_FASTEST = 1e-11
+"""Seconds that a product takes at the very least: what needs far more time by that is not looked at."""
+_FAR = 20.0
+"""So many times the time that is left: what takes no more is worth to be told."""
+_FEW_CUTS = 1 << 13
+"""The cells of all inputs, added up, where a search can prove the claim as well: some tenths of a second to find."""
+_SAMPLE = 1 << 24
+"""So many products are computed to see how long all cells take."""
 _SHARE = 0.9
 """The share of the time that running all cells may take by what the first ones took."""
 _LONGEST = 86400.0
@@ -114,14 +123,20 @@ class Plan:
         return describe(task, options, Verdict.UNKNOWN, seconds, reason=reason, boxes=known, certified_fraction=share)
 
 
-def plan(task: Task, options: Options) -> Plan | None:
-    """How all cells are run; None where there are few or far too many, or the core does not run the networks."""
-    cells = cells_of(task, _MOST)
+def plan(task: Task, options: Options, *, needed: bool) -> Plan | None:
+    """How all cells are run; None where there are few or far too many, or the core does not run the networks.
+
+    `needed` says that no search can prove the claim, so that it may take a while to find out.
+    """
+    left = min(options.left(task), _LONGEST)
+    products = 1 + sum(network.products for network in asked(task))
+    most = int(_FAR * left / (_FASTEST * products))
+    cells = cells_of(task, most, cuts=MOST_CUTS if needed else _FEW_CUTS)
     if not (isinstance(cells, CellRuns) and cells.quick and cells.cells.count > MOST_CELLS):
         return None
-    first, began = range(min(cells.together, cells.cells.count)), perf_counter()
+    count = cells.cells.count
+    first, began = range(min(count, cells.together, max(64, _SAMPLE // products))), perf_counter()
     for run in cells.runs:
         run(first, threads=options.workers(task))
-    seconds = (perf_counter() - began) * cells.cells.count / len(first)
-    left = min(options.left(task), _LONGEST)
+    seconds = (perf_counter() - began) * count / len(first)
     return Plan(cells, seconds, min(seconds, _SHARE * left - seconds))

@@ -24,7 +24,8 @@ from eqspec.networks.cells.input_steps import InputSteps, Line
 from eqspec.networks.grids.atoms import Lattice, Region
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
-_MOST_CUTS = 1 << 18
+MOST_CUTS = 1 << 18
+"""So many numbers that stand for cells of an input take some seconds to find."""
 Cut = tuple[Fraction, bool]
 """A place, and whether it lies in front of the cut (so the place belongs to what is below)."""
 
@@ -58,11 +59,14 @@ class Cells:
         return tuple(numbers[k] for numbers, k in zip(self.numbers, chosen, strict=True))
 
 
-def cut(region: Region, found: Sequence[InputSteps], most: int, *, outside: bool = False) -> Cells | int | None:
+def cut(
+    region: Region, found: Sequence[InputSteps], most: int, *, outside: bool = False, cuts: int = MOST_CUTS
+) -> Cells | int | None:
     """The cells of a region for these programs; how many there are if more than `most`; None if infinitely many.
 
-    Where inputs have very many cells the number counts cuts at one place twice. With `outside` what saturates is a cell
-    by itself, although its value is that of the level next to it: for claims about what leaves its type.
+    Where inputs have more cells than `cuts`, added up, the number counts cuts at one place twice. With `outside` what
+    saturates is a cell by itself, although its value is that of the level next to it: for claims about what leaves its
+    type.
     """
     none: frozenset[Line] = frozenset()
     by_input = [none.union(*(steps.lines(place) for steps in found)) for place in range(len(region.lower))]
@@ -81,7 +85,7 @@ def cut(region: Region, found: Sequence[InputSteps], most: int, *, outside: bool
     most_cells = [sizes[kind] for kind in kinds]
     if 0 in most_cells:
         return None
-    if sum(most_cells) > len(most_cells) + _MOST_CUTS:
+    if sum(most_cells) > len(most_cells) + cuts:
         return prod(most_cells)
     numbers = {kind: _numbers(*one) for kind, one in distinct.items()}
     cells = Cells(tuple(numbers[kind] for kind in kinds))
