@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
+from eqspec.networks.grids import Region
+from eqspec.run.cell_runs import CellRuns, runs_on
 from unit.networks.firmware.converted import Model, converted, project
 from unit.networks.firmware.simulation import Simulation, compiled
 
@@ -184,6 +186,29 @@ def check_outputs(network: Network, name: str, simulation: Simulation) -> None:
     for point, wanted in zip(points[::400], expected[::400], strict=True):
         exact = network.evaluate_exact([Fraction(x) for x in point])
         assert exact == [(Fraction(y), Fraction(y)) for y in wanted]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_core_computes_what_the_simulation_does_in_all_cells(
+    name: str, networks: dict[str, tuple[Path, Network]], simulation: Simulation
+) -> None:
+    """Of a grid of some thousand points: small ones, and multiples of 3/4 beyond most types."""
+    network = networks[name][1]
+    steps = [Fraction(1, 64)] * network.input_size
+    steps[0], steps[1] = Fraction(3, 4), Fraction(5, 8)
+    least = [-9, -9, *[-1] * (network.input_size - 2)]
+    lattices = tuple((Fraction(0), step) for step in steps)
+    lower = tuple(low * step for low, step in zip(least, steps, strict=True))
+    cells = runs_on(Region(lower, tuple(-x for x in lower), lattices), [network], 1 << 20)
+    assert isinstance(cells, CellRuns)
+    assert cells.quick
+    every = range(cells.cells.count)
+    values, unsure = cells.runs[0](every)
+    assert values.radius is None
+    assert not unsure.any()
+    expected = simulation(name, cells.runs[0].inputs(cells.cells.choices(every)).T.copy())
+    assert len(np.unique(expected)) > 3
+    np.testing.assert_array_equal(values.value.T, expected)
 
 
 def check_projects(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> None:
