@@ -2,7 +2,7 @@
 
 use crate::random::for_all;
 use eqspec::curve::{Curve, Rounding};
-use eqspec::network::cells::{CellBuffers, CellProgram, Known, Rule, note};
+use eqspec::network::cells::{CellBuffers, CellProgram, Doubts, Known, Rule, note};
 use eqspec::network::{Curves, Function, Origin, Step, Term, Tile};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
@@ -23,15 +23,15 @@ fn step(origin: Origin, weight: &[i32], rows: usize, function: Function) -> Step
     Step::new(terms, &Array1::zeros(rows).view(), None, function).unwrap()
 }
 
-/// n / 64 as an integer.
-fn rounded(n: i32, rounding: Rounding) -> i32 {
-    let (floor, rest) = (n.div_euclid(64), n.rem_euclid(64));
+/// n / d as an integer.
+fn quotient(n: i32, d: i32, rounding: Rounding) -> i32 {
+    let (floor, rest) = (n.div_euclid(d), n.rem_euclid(d));
     let half_up = match rounding {
         Rounding::Floor => false,
         Rounding::Ceil => rest > 0,
         Rounding::Zero => n < 0 && rest > 0,
         Rounding::Away => n > 0 && rest > 0,
-        _ if rest != 32 => rest > 32,
+        _ if 2 * rest != d => 2 * rest > d,
         Rounding::HalfEven => floor % 2 != 0,
         Rounding::HalfAway => floor >= 0,
         Rounding::HalfUp => true,
@@ -59,7 +59,7 @@ fn levels_of_all_cells_are_those_of_integers() {
         ];
         let cells = [&a, &b, &c];
         let floats = cells.map(|list| list.iter().map(|x| f64::from(*x) * EIGHTH).collect()).to_vec();
-        let given = vec![vec![f64::from(slack) / 64.0; 2], Vec::new()];
+        let given = vec![(vec![f64::from(slack) / 64.0; 2], vec![0.0; 2]), Doubts::default()];
         let program = CellProgram::new(steps, &[vec![None], Vec::new()], given, vec![None, None], floats).unwrap();
         let count = a.len() * b.len() * c.len();
         let (mut outputs, mut notes) = (vec![0.0; 2 * count], vec![0; count]);
@@ -72,7 +72,7 @@ fn levels_of_all_cells_are_those_of_integers() {
             let (mut open, mut outside) = (false, false);
             for row in 0..2 {
                 let t: i32 = (0..3).map(|k| weight[3 * row + k] * x[k]).sum();
-                let (least, most) = (rounded(t - slack, rounding), rounded(t + slack, rounding));
+                let (least, most) = (quotient(t - slack, 64, rounding), quotient(t + slack, 64, rounding));
                 open |= least != most;
                 outside |= least < low || most > high;
                 let wrapped = low + (least - low).rem_euclid(high - low + 1);
@@ -100,11 +100,48 @@ fn known_steps_tables_and_lines() {
     let lines = Rule::new("lines", &[1.0, -3.0, 2.0, 1.0, 0.5, 0.0]).unwrap();
     let rules = [Vec::new(), vec![Some(table), Some(lines)]];
     let numbers = vec![vec![7.0], vec![1.0, 2.0]];
-    let made =
-        CellProgram::new(steps, &rules, vec![Vec::new(), vec![0.0; 2]], vec![Some(known), None], numbers).unwrap();
+    let made = CellProgram::new(
+        steps,
+        &rules,
+        vec![Default::default(), (vec![0.0; 2], vec![0.0; 2])],
+        vec![Some(known), None],
+        numbers,
+    )
+    .unwrap();
     let (mut outputs, mut notes) = (vec![0.0; 4], vec![0; 2]);
     made.run(0, &mut outputs, &mut notes, &mut CellBuffers::default());
     assert_eq!(outputs[..2], [11.0, -7.0]);
     assert_eq!(outputs[3], 4.0);
     assert_eq!(notes, [0, note::OPEN]); // 9 is not in the table
+}
+
+#[test]
+fn divisors_that_are_no_powers_of_two_leave_no_doubt() {
+    let strategy = (vec(-200..200i32, 1..60), 1..40i32, 0..9usize, -3..4i32);
+    for_all(300, strategy, |(numbers, divisor, rounding, zero)| {
+        let rounding = Rounding::ALL[rounding];
+        // Multiples of 1 / 64 by a 32nd of an odd number, and halves of levels.
+        let scale = f64::from(2 * divisor + 1) / 32.0;
+        let halves = f64::from(zero) * 0.5;
+        let numbers: Vec<f64> = numbers.iter().map(|n| f64::from(*n) / 64.0).collect();
+        let parameters = [scale, halves, -900.0, 900.0, 1.0, 0.0, f64::from(rounding as u8), 0.0];
+        let curves = Curves::new(vec![Curve::new("quantiser", &parameters).unwrap()], 1, None).unwrap();
+        let steps = vec![
+            step(Origin::Inputs, &[8], 1, Function::Curves(Arc::new(curves))),
+            step(Origin::Step(0), &[8], 1, Function::Identity),
+        ];
+        let doubts = vec![(vec![0.0], vec![1e-9]), Doubts::default()];
+        let (mut outputs, mut notes) = (vec![0.0; numbers.len()], vec![0; numbers.len()]);
+        let given = vec![numbers.clone()];
+        let program = CellProgram::new(steps, &[vec![None], Vec::new()], doubts, vec![None, None], given).unwrap();
+        program.run(0, &mut outputs, &mut notes, &mut CellBuffers::default());
+        for (x, level) in numbers.iter().zip(outputs) {
+            // With n = 64 x and scale = d / 32 it is n / (2 d) + zero / 2.
+            #[allow(clippy::cast_possible_truncation)]
+            let n = (x * 64.0) as i32;
+            let d = 2 * divisor + 1;
+            prop_assert_eq!(level, f64::from(quotient(n + zero * d, 2 * d, rounding)));
+        }
+        Ok(())
+    });
 }

@@ -56,11 +56,11 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
 
 
 def exhaustive(task: Task, options: Options) -> Plan | None:
-    """How all cells of the region are run, where they can be.
+    """How all cells of the region are run, where they can be, and nothing limits the boxes.
 
     Where a certificate is wanted, only for claims that no bound can prove: the auditor knows no such cells.
     """
-    if not _exact(task) or not (_needed(task) or (_promising(task) and options.certifier is None)):
+    if options.boxes is not None or not _exact(task) or not (_needed(task) or (_promising(task) and options.certifier is None)):
         return None
     from eqspec.run.exhaustion import plan
 

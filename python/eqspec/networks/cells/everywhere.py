@@ -37,14 +37,19 @@ Rule = tuple[str, list[float]]
 """A `table` (first, per unit, values...) or `lines` (n, knots..., slope and offset...), as the core takes them."""
 
 
+Doubts = tuple[Array, Array]
+"""How far the argument of each row (rows,) may be off, in levels; and where it is either a multiple of a half or
+farther than twice that from one, so that the core can tell, 0 and how near it is taken for one."""
+
+
 @dataclass(frozen=True)
 class Everywhere:
-    """For each step the rules of its kinds of functions and the slack (rows,) of its quantisers; radius (O,) and grain
-    of the outputs. Without a radius all outputs are exact.
+    """For each step the rules of its kinds of functions and the doubts of its quantisers, None where it has neither;
+    radius (O,) and grain of the outputs. Without a radius all outputs are exact.
     """
 
     rules: tuple[list[Rule | None], ...]
-    slack: tuple[Array | None, ...]
+    doubts: tuple[Doubts | None, ...]
     radius: Array | None
     grain: int
 
@@ -58,10 +63,10 @@ def everywhere(
     are not computed. No table is made that is longer than there are cells.
     """
     rules: list[list[Rule | None]] = []
-    slack: list[Array | None] = []
+    doubts: list[Doubts | None] = []
     after: list[Values] = []
     for number, step in enumerate(program.steps):
-        off, of_kinds = None, list[Rule | None]()
+        doubt, of_kinds = None, list[Rule | None]()
         if (now := known.get(number)) is None:
             sums = program.rounding(number, [inputs if s == INPUTS else after[s] for s in step.sources])
             now = Values(sums.largest[:, None], sums.radius, sums.grain)
@@ -69,14 +74,14 @@ def everywhere(
                 found = _Behind(step, now, min(cells, _MOST_ENTRIES))
                 if not found.all_of(step.function):
                     return None
-                now, off, of_kinds = found.values(), found.slack, found.rules
+                now, doubt, of_kinds = found.values(), (found.slack, found.snap), found.rules
         if not np.isfinite(now.value).all():
             return None
         rules.append(of_kinds)
-        slack.append(off)
+        doubts.append(doubt)
         after.append(now)
     last = after[-1]
-    return Everywhere(tuple(rules), tuple(slack), None if last.radius is None else last.radius[:, 0], last.grain)
+    return Everywhere(tuple(rules), tuple(doubts), None if last.radius is None else last.radius[:, 0], last.grain)
 
 
 _Rows = NDArray[np.intp]
@@ -86,7 +91,7 @@ class _Behind:
     """The rows of a step behind its functions."""
 
     def __init__(self, step: Step, sums: Values, entries: int) -> None:
-        self.slack, self._value, self._radius = (np.zeros(step.rows) for _ in range(3))
+        self.slack, self.snap, self._value, self._radius = (np.zeros(step.rows) for _ in range(4))
         self.rules: list[Rule | None] = []
         self._sizes, self._fine, self._entries = sums.value[:, 0], sums.grain, entries
         self._off = np.zeros(step.rows) if sums.radius is None else sums.radius[:, 0]
@@ -124,8 +129,8 @@ class _Behind:
         assert q.base is not None
         off = self._off[rows]
         levels = (self._sizes[rows] + off) / q.scale * (1.0 + 2.0**-50) + abs(q.zero) + 1.0
-        self.slack[rows] = slack = _slack(q, levels, off, self._fine)
-        reach = np.ceil(levels + slack) + 1.0
+        self.slack[rows], self.snap[rows] = slack, snap = _doubts(q, levels, off, self._fine)
+        reach = np.ceil(levels + slack + snap) + 1.0
         if not (reach < _MOST_LEVELS).all():
             return False
         low, high = np.clip(-reach, q.low, q.high), np.clip(reach, q.low, q.high)
@@ -232,15 +237,21 @@ class _Lines:
         return np.asarray(found)
 
 
-def _slack(q: Quantiser, levels: Array, off: Array, fine: int) -> Array:
+def _doubts(q: Quantiser, levels: Array, off: Array, fine: int) -> Doubts:
     """How far x / scale + zero may be off, in levels, and how it is rounded to an integer.
 
     Nothing is rounded where x, a multiple of 2^fine, is exact and the scale is a power of two: x / scale + zero, and
     that with a half more or less, are multiples of some power of two of which a float holds so many.
+
+    With another scale, x / scale + zero less a half of an integer k is (2 x + 2 zero scale - k scale) / (2 scale). The
+    numerator is a multiple of the finest power of two that its terms are multiples of: it is 0 or no less than that.
     """
     rounded = unit_roundings(4.0 * levels) + off / q.scale * _MORE
+    zero, scale = grain(np.array([q.zero])), grain(np.array([q.scale]))
     if not powers_of_two(np.array([q.scale])):
-        return rounded
-    finest = min(fine - int(np.log2(q.scale)), grain(np.array([q.zero])), -1)
+        least = np.ldexp(0.5 / q.scale, max(min(fine + 1, scale, zero + scale + 1), -1000))
+        told = (off == 0.0) & (4.0 * rounded < least)
+        return np.where(told, 0.0, rounded), np.where(told, rounded, 0.0)
+    finest = min(fine - int(np.log2(q.scale)), zero, -1)
     exact = (off == 0.0) & (fine >= LEAST) & sums_are_exact(levels, finest)
-    return np.where(exact, 0.0, rounded)
+    return np.where(exact, 0.0, rounded), np.zeros_like(rounded)
