@@ -60,7 +60,8 @@ def exhaustive(task: Task, options: Options) -> Plan | None:
 
     Where a certificate is wanted, only for claims that no bound can prove: the auditor knows no such cells.
     """
-    if options.boxes is not None or not _exact(task) or not (_needed(task) or (_promising(task) and options.certifier is None)):
+    wanted = _needed(task) or (_promising(task) and options.certifier is None)
+    if options.boxes is not None or not (wanted and _exact(task)):
         return None
     from eqspec.run.exhaustion import plan
 
