@@ -4,7 +4,8 @@ The other side of `violation`: yes only if *no* outputs within the enclosures br
 points, one of the two says yes, unless it is a confidence that thousands of digits do not tell from its limit.
 
 Shapes: enclosures as in `violation`; `surely` takes arrays (O, N) of floats, and says of many points which of them need
-no further look: comparisons of floats alone, which round nothing.
+no further look. What is rounded there is rounded to the side where the claim holds for less: a difference of two floats
+lies below the float above the one it is rounded to.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ from eqspec.property import (
     exact,
 )
 from eqspec.replay.violation import Enclosure, sure_of_less, turned
+from eqspec.tasks.directed_rounding import float_below, log_odds_below
 
 Array = NDArray[np.float64]
 Ends = tuple[Array, Array]
+_SMALL, _TINY = 1e-290, 1e-300
+"""Coefficients below lose digits; more than underflow takes away from a product."""
 
 
 def holds(
@@ -114,19 +118,73 @@ def _may_decide(claim: Decision, reference: Sequence[Enclosure], kept: int) -> b
 
 def surely(claim: Property, reference: Ends, candidate: Ends, *, lowest_wins: bool = False) -> NDArray[np.bool_]:
     """At which points (N,) the claim holds for certain; False where a closer look is needed."""
-    none = np.zeros(reference[0].shape[1], bool)
+    with np.errstate(all="ignore"):
+        match claim:
+            case Epsilon(eps, norm, outputs):
+                chosen = slice(None) if outputs is None else list(outputs)
+                f, g = (tuple(end[chosen] for end in ends) for ends in (reference, candidate))
+                gaps = _above(np.maximum(f[1] - g[0], g[1] - f[0]))
+                same = np.asarray((f[0] == f[1]) & (g[0] == g[1]) & (f[0] == g[0]))
+                return _norm_within(np.where(same, 0.0, gaps), norm, float_below(exact(eps)))
+            case Linear():
+                return _surely_bounded(claim, reference, candidate)
+            case NeverWraps() | NeverSaturates():
+                return np.zeros(reference[0].shape[1], bool)
+            case Top1() | Margin() | Confidence():
+                if lowest_wins:
+                    reference, candidate = ((-high, -low) for low, high in (reference, candidate))
+                return _surely_same_class(claim, reference, candidate)
+
+
+def _above(sizes: Array) -> Array:
+    """Floats at or above exact results that are rounded to these."""
+    return np.asarray(np.nextafter(sizes, np.inf))
+
+
+def _norm_within(gaps: Array, norm: str, eps: float) -> NDArray[np.bool_]:
+    """Where upper bounds (O, N) of differences have at most this norm; sums of n are rounded by less than 2 n u."""
+    more = 1.0 + (len(gaps) + 4) * 2.0**-51
+    match norm:
+        case "l1":
+            return np.asarray(gaps.sum(axis=0) * more <= eps)
+        case "l2":
+            squares = (gaps * gaps).sum(axis=0) * more + _TINY
+            below = (squares <= eps * eps * (1.0 - 2.0**-50)) & np.isfinite(squares)
+            return np.asarray(below | (gaps == 0.0).all(axis=0))
+        case _:
+            return np.asarray(gaps.max(axis=0, initial=0.0) <= eps)
+
+
+def _surely_bounded(claim: Linear, reference: Ends, candidate: Ends) -> NDArray[np.bool_]:
+    """Where a sum stays below the bound by more than it, and its coefficients, are rounded."""
+    numbers = [exact(c) for c in (*claim.candidate, *claim.reference)]
+    low, high = (np.concatenate([candidate[end], reference[end]]) for end in (0, 1))
+    try:
+        row = np.array([[float(c)] for c in numbers])
+        bound = float_below(exact(claim.bound))
+    except OverflowError:
+        return np.zeros(low.shape[1], bool)
+    if any(c and False for c, x in zip(numbers, row[:, 0].tolist(), strict=True)):  # of few digits
+        return np.zeros(low.shape[1], bool)
+    ends = np.where(row >= 0.0, high, low)
+    sizes = (np.abs(row) * np.abs(ends)).sum(axis=0)
+    slack = (len(row) + 8) * 2.0**-51 * (sizes + abs(bound)) + len(row) * _TINY
+    return np.asarray((row * ends).sum(axis=0) + slack < bound)
+
+
+def _surely_same_class(claim: Decision, reference: Ends, candidate: Ends) -> NDArray[np.bool_]:
+    """Where every class that the reference may decide for, with the guard of the claim, is one of the candidate's."""
+    may_win = reference[1] >= reference[0].max(axis=0)
+    least: float | None = None
     match claim:
-        case Epsilon(_, _, outputs):
-            chosen = slice(None) if outputs is None else list(outputs)
-            f, g = (tuple(end[chosen] for end in ends) for ends in (reference, candidate))
-            return np.asarray((f[0] == f[1]).all(axis=0) & (g[0] == g[1]).all(axis=0) & (f[0] == g[0]).all(axis=0))
-        case Linear() | NeverWraps() | NeverSaturates():
-            return none
-        case Top1() | Margin() | Confidence():
-            if lowest_wins:
-                reference, candidate = ((-high, -low) for low, high in (reference, candidate))
-            may_win = reference[1] >= reference[0].max(axis=0)
-            return np.asarray((~may_win | (candidate[0] >= _best_other(candidate[1]))).all(axis=0))
+        case Margin(margin):
+            least = float_below(exact(margin))
+        case Confidence(delta):
+            # Where the share of one class is delta, those of all others are 1 - delta together.
+            least = log_odds_below(exact(delta)) if 0 < exact(delta) < 1 else None
+    if least is not None and len(reference[0]) > 1:
+        may_win &= ~(_above(reference[1] - _best_other(reference[0])) < least)
+    return np.asarray((~may_win | (candidate[0] >= _best_other(candidate[1]))).all(axis=0))
 
 
 def _best_other(scores: Array) -> Array:
