@@ -164,7 +164,7 @@ def _surely_bounded(claim: Linear, reference: Ends, candidate: Ends) -> NDArray[
         bound = float_below(exact(claim.bound))
     except OverflowError:
         return np.zeros(low.shape[1], bool)
-    if any(c and False for c, x in zip(numbers, row[:, 0].tolist(), strict=True)):  # of few digits
+    if any(c and abs(x) < _SMALL for c, x in zip(numbers, row[:, 0].tolist(), strict=True)):  # of few digits
         return np.zeros(low.shape[1], bool)
     ends = np.where(row >= 0.0, high, low)
     sizes = (np.abs(row) * np.abs(ends)).sum(axis=0)

@@ -37,6 +37,15 @@ def test_a_claim_holds_or_is_broken_as_at_all_points(claim: Property, lowest_win
         assert not (surely(claim, *ends, lowest_wins=lowest_wins)[0] and False in truths), (f, g)
 
 
+INEXACT = (
+    Epsilon("0.1", "l1"),
+    Epsilon("0.1", "l2"),
+    Margin("0.3"),
+    Linear((F(1, 3), F(2, 7), -1), (F(1, 5), 0, F(-3, 11)), 1),
+)
+"""Claims whose numbers are no floats."""
+
+
 def beside_limits(rng: np.random.Generator, claim: Property) -> tuple[Ends, Ends]:
     """Outputs (3, N) of two networks that reach what is allowed, or the guard, but for some units in the last place."""
     count = 400
@@ -62,14 +71,14 @@ def beside_limits(rng: np.random.Generator, claim: Property) -> tuple[Ends, Ends
     return ends[0], ends[1]
 
 
-@pytest.mark.parametrize("claim", [*CLAIMS, Epsilon("0.1", "l1"), Epsilon("0.1", "l2"), Margin("0.3")], ids=str)
+@pytest.mark.parametrize("claim", [*CLAIMS, *INEXACT], ids=str)
 @pytest.mark.parametrize("lowest_wins", [False, True])
 def test_what_holds_for_certain_does_so_in_exact_numbers(claim: Property, lowest_wins: bool) -> None:
     rng = np.random.default_rng(7)
     certain = 0
     for _ in range(4):
         f, g = beside_limits(rng, claim)
-        if lowest_wins:
+        if lowest_wins and isinstance(claim, Top1 | Margin | Confidence):
             f, g = ((-high, -low) for low, high in (f, g))
         found = surely(claim, f, g, lowest_wins=lowest_wins)
         for place in np.flatnonzero(found).tolist():
