@@ -175,16 +175,20 @@ def _surely_bounded(claim: Linear, reference: Ends, candidate: Ends) -> NDArray[
 def _surely_same_class(claim: Decision, reference: Ends, candidate: Ends) -> NDArray[np.bool_]:
     """Where every class that the reference may decide for, with the guard of the claim, is one of the candidate's."""
     may_win = reference[1] >= reference[0].max(axis=0)
-    least: float | None = None
-    match claim:
-        case Margin(margin):
-            least = float_below(exact(margin))
-        case Confidence(delta):
-            # Where the share of one class is delta, those of all others are 1 - delta together.
-            least = log_odds_below(exact(delta)) if 0 < exact(delta) < 1 else None
+    least = _least_lead(claim)
     if least is not None and len(reference[0]) > 1:
         may_win &= ~(_above(reference[1] - _best_other(reference[0])) < least)
     return np.asarray((~may_win | (candidate[0] >= _best_other(candidate[1]))).all(axis=0))
+
+
+def _least_lead(claim: Decision) -> float | None:
+    """How far one score must be above all others where the guard is met, or a little less; None without a guard."""
+    if isinstance(claim, Margin):
+        return float_below(exact(claim.margin))
+    if isinstance(claim, Confidence) and 0 < exact(claim.delta) < 1:
+        # Where the share of one class is delta, those of all others are 1 - delta together.
+        return log_odds_below(exact(claim.delta))
+    return None
 
 
 def _best_other(scores: Array) -> Array:
