@@ -73,15 +73,15 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// A table from (first, per unit, values...), or lines from (n, knots..., slope and offset...).
+    /// A table from (first, per unit, values...), or lines from (knots..., slope and offset...), n and n + 1 of them.
     pub fn new(name: &str, numbers: &[f64]) -> Result<Self, Error> {
         let finite = numbers.iter().all(|v| v.is_finite());
         match (name, numbers) {
             ("table", [first, per_unit, values @ ..]) if finite && !values.is_empty() => {
                 Ok(Self::Table { first: *first, per_unit: *per_unit, values: values.to_vec() })
             }
-            ("lines", [n, rest @ ..]) if finite && *n >= 0.0 && rest.len() as f64 == 3.0 * n + 2.0 => {
-                let (knots, lines) = rest.split_at((rest.len() - 2) / 3);
+            ("lines", all) if finite && all.len() % 3 == 2 => {
+                let (knots, lines) = all.split_at(all.len() / 3);
                 let lines = lines.chunks_exact(2).map(|line| (line[0], line[1])).collect();
                 Ok(Self::Lines { knots: knots.to_vec(), lines })
             }
@@ -99,14 +99,16 @@ impl Rule {
         match self {
             Self::Identity => 0,
             Self::Relu => {
-                values.iter_mut().for_each(|v| *v = v.max(0.0));
+                for v in values {
+                    *v = v.max(0.0);
+                }
                 0
             }
             Self::Levels(curve) => {
                 let Some(quantiser) = curve.quantiser() else { return note::OPEN };
                 let found = quantiser.put_levels(values, doubt);
                 let outside = if quantiser.wraps() { note::WRAPPED } else { note::SATURATED };
-                u8::from(found.open) * note::OPEN | u8::from(found.outside) * outside
+                (u8::from(found.open) * note::OPEN) | (u8::from(found.outside) * outside)
             }
             Self::Table { first, per_unit, values: table } => {
                 let mut noted = 0;

@@ -7,6 +7,9 @@ use crate::network::cells::{self, CellBuffers, Known, Rule, note};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+/// The name of a rule, and its numbers.
+type PyRule = (String, Vec<f64>);
+
 /// The input of each row, and values (rows, cells) by its cell.
 type PyKnown<'py> = (Vec<usize>, PyReadonlyArray2<'py, f64>);
 
@@ -24,7 +27,7 @@ impl CellProgram {
     #[allow(clippy::needless_pass_by_value)] // arguments from Python arrive by value
     fn new(
         steps: Vec<PyStep<'_>>,
-        rules: Vec<Vec<Option<(String, Vec<f64>)>>>,
+        rules: Vec<Vec<Option<PyRule>>>,
         doubts: Vec<Option<(PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>)>>,
         known: Vec<Option<PyKnown<'_>>>,
         numbers: Vec<Vec<f64>>,
@@ -40,7 +43,7 @@ impl CellProgram {
             Ok::<_, Error>(Known { places: places.clone(), table: values, width: table.ncols() })
         };
         let known = known.iter().map(|known| known.as_ref().map(table).transpose()).collect::<Result<_, _>>();
-        let rule = |rule: &Option<(String, Vec<f64>)>| rule.as_ref().map(|(name, n)| Rule::new(name, n)).transpose();
+        let rule = |rule: &Option<PyRule>| rule.as_ref().map(|(name, n)| Rule::new(name, n)).transpose();
         let rules = rules.iter().map(|kinds| kinds.iter().map(rule).collect()).collect::<Result<Vec<Vec<_>>, _>>();
         let made = known.and_then(|known| {
             cells::CellProgram::new(program(numbers.len(), &steps)?, &rules?, doubts.collect(), known, numbers)

@@ -34,7 +34,7 @@ _MOST_ENTRIES = 1 << 14
 """The longest table; to make it takes about a second."""
 
 Rule = tuple[str, list[float]]
-"""A `table` (first, per unit, values...) or `lines` (n, knots..., slope and offset...), as the core takes them."""
+"""A `table` (first, per unit, values...) or `lines` (knots..., slope and offset...), as the core takes them."""
 
 
 Doubts = tuple[Array, Array]
@@ -184,7 +184,7 @@ class _Behind:
             radius = np.zeros_like(radius)
         self._set(rows, (lines.most(self._sizes[rows] + off) + radius) * _MORE, radius, fine)
         pairs = np.stack([lines.slopes, lines.offsets], axis=1).reshape(-1)
-        return "lines", [float(len(lines.knots)), *lines.knots.tolist(), *pairs.tolist()]
+        return "lines", [*lines.knots.tolist(), *pairs.tolist()]
 
 
 @dataclass(frozen=True)
