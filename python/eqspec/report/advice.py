@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from eqspec.report.numbers import duration, share, value
+from eqspec.report.numbers import duration, exact_value, share, value
 from eqspec.report.outcome import place
 from eqspec.report.table import nearly_in_words
 from eqspec.tasks.result import Result
@@ -116,7 +116,7 @@ def _proved_beside(result: Result, others: Sequence[Result]) -> list[str]:
         ]
         if proved:
             nearest = min(proved, key=lambda at: abs(at - here))
-            said.append(f"{name} = {value(float(nearest))} was proved.")
+            said.append(f"{name} = {exact_value(nearest)} was proved.")
     return said
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from eqspec.tasks.phrasing import approximately, number_in_words
+
+_LONGEST = 24
+"""Characters of a number that is shown exactly."""
+
 
 def duration(seconds: float) -> str:
     """0.02 s, 3.4 s, 2:05, 1:02:05."""
@@ -32,6 +39,15 @@ def share(fraction: float) -> str:
 def value(number: float) -> str:
     """A number to six significant digits."""
     return f"{number:.6g}"
+
+
+def exact_value(number: Fraction) -> str:
+    """A value of a claim as it is, since rounded it would be another claim: 0.9999999 and not 1.
+
+    Of a number with very many digits the nearest float, with a sign that says so.
+    """
+    words = number_in_words(number)
+    return words if len(words) <= _LONGEST else f"≈{approximately(number)!r}"
 
 
 def plural(number: int, word: str, many: str | None = None) -> str:

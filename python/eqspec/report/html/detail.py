@@ -16,7 +16,7 @@ from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
 from eqspec.report.inputs import base_in_words, nearest_row, parts_moved, row_of, set_apart
-from eqspec.report.numbers import count, duration, share, value
+from eqspec.report.numbers import count, duration, exact_value, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
@@ -180,7 +180,7 @@ def _claim(result: Result) -> str:
         return result.claim
     easy = found.high if found.direction == "smallest" else found.low
     at = easy if found.proved is None or result.question is None else found.proved
-    return f"{result.claim} (at {found.variable} = {value(float(at))})"
+    return f"{result.claim} (at {found.variable} = {exact_value(at)})"
 
 
 def _facts(result: Result) -> tuple[tuple[str, str], ...]:
@@ -271,7 +271,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
     folds = base and unmoved > _FEWEST_AT_REST and moved <= _MOST_FEATURES
     return Shown(
         statement=seen.statement,
-        at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
+        at=f"{found.variable} = {exact_value(found.refuted)}" if found and found.refuted is not None else "",
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=" ".join(filter(None, (set_apart(seen), near and f"{near[0].upper()}{near[1:]}.", runtime))),
         outputs=outputs,
