@@ -85,6 +85,9 @@ def box_task(
     lattices = _lattices(grid, size)
     low, high = _on_grid(lattices, *ends)
     corners = floats_below(low), floats_above(high)
+    for name, corner in zip(("lower", "upper"), corners, strict=True):
+        if (beyond := np.flatnonzero(~np.isfinite(corner))).size:
+            raise InputError(f"{name}[{beyond[0]}] is beyond the range of floats; give narrower bounds")
     for network in compared:
         comparison(network).within(*corners)
     return Task(
