@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 
 from eqspec.tasks.phrasing import approximately, number_in_words
@@ -39,6 +41,13 @@ def share(fraction: float) -> str:
 def value(number: float) -> str:
     """A number to six significant digits."""
     return f"{number:.6g}"
+
+
+def bound_value(bound: float) -> str:
+    """A bound from above to six significant digits, rounded up, so that what is shown is one."""
+    if not math.isfinite(bound):
+        return value(bound)
+    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(bound)):.6g}"
 
 
 def exact_value(number: Fraction) -> str:

@@ -16,7 +16,7 @@ from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
 from eqspec.report.inputs import base_in_words, nearest_row, parts_moved, row_of, set_apart
-from eqspec.report.numbers import count, duration, exact_value, share, value
+from eqspec.report.numbers import bound_value, count, duration, exact_value, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
@@ -196,7 +196,7 @@ def _facts(result: Result) -> tuple[tuple[str, str], ...]:
             facts.append(("proved share", share(result.certified_fraction)))
             facts += [("boxes left open", count(n)) for n in [result.open_boxes] if n]
         if result.initial_bound is not None and math.isfinite(result.initial_bound):
-            facts.append(("bound on the whole box", value(result.initial_bound)))
+            facts.append(("bound on the whole box", bound_value(result.initial_bound)))
     if result.reused is not None:
         where = "the cache" if result.reused.source == "cache" else result.reused.source
         steps = f"{count(result.reused.taken_up)} of {count(result.reused.steps)}"
