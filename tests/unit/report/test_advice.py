@@ -101,6 +101,9 @@ def test_what_is_proved_of_some_outputs_is_not_said_of_the_others() -> None:
     assert result.initial_bound is not None
     assert 2 < result.initial_bound < 100
     assert "no compared output differs by more than" in advice(result)[1]
+    assert result.sampled is not None
+    assert list(result.sampled.largest) == ["y0"]  # or the page would show differences beyond what is proved of all
+    assert max(result.sampled.largest.values()) < result.initial_bound
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def _worst(result: Result) -> str:
     bound = (result.worst_open or {}).get("bound")
     if not isinstance(bound, int | float) or not math.isfinite(bound):
         return ""
-    return f"On the worst of them the claim may break by at most {value(bound)}."
+    return f"On the worst of them the claim may break by at most {bound_value(bound)}."
 
 
 def _differences(result: Result, seen: Witness | None) -> Markup | None:
@@ -239,7 +239,9 @@ def _differences(result: Result, seen: Witness | None) -> Markup | None:
         return None
     here = None
     if seen is not None:
-        here = max(abs(g - f) for f, g in zip(seen.reference, seen.candidate, strict=True))
+        compared = result.sampled.largest  # by output; the others may differ by anything
+        answers = zip(seen.outputs, seen.reference, seen.candidate, strict=True)
+        here = max((abs(g - f) for name, f, g in answers if name in compared), default=None)
     marks = {"bound": result.initial_bound, "limit": result.sampled.limit, "witness": here}
     shown = {name: at for name, at in marks.items() if at is not None and math.isfinite(at)}
     return plots.differences(result.sampled, shown)
