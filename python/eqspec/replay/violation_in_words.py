@@ -67,7 +67,7 @@ def _bound(task: Task) -> Fraction | None:
             return exact(bound)
         case Confidence(delta):
             return exact(delta)
-        case _:
+        case Top1() | Margin() | NeverWraps() | NeverSaturates():
             return None
 
 
