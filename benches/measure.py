@@ -1,6 +1,6 @@
 """Runs one measurement in a process of its own, so that its CPU time and its largest memory are its own.
 
-`python -m benches.measure NAME THREADS` prints one line of JSON; progress goes to the error stream.
+`python -m benches.measure NAME THREADS JOBS` prints one line of JSON; progress goes to the error stream.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from benches.families import Measurement, measurements
 from benches.levers import Levers
 
 
-def run(measurement: Measurement, threads: int) -> dict[str, Any]:
+def run(measurement: Measurement, threads: int, jobs: int = 1) -> dict[str, Any]:
     """Outcomes added up: what was decided, and what it took.
 
-    `seconds` is the sum of the wall times of the tasks, `cpu` the CPU time of the whole process in between, `bytes` the
-    most memory the process ever had; `parts` are seconds by part of the work, over all threads.
+    `jobs` queries run at once with `threads` each. `wall` is the wall time of the whole family and `seconds` the sum of
+    those of its queries, which overlap; `cpu` is the CPU time of the whole process in between, `bytes` the most memory
+    the process ever had; `parts` are seconds by part of the work, over all threads.
     """
     options = Levers(timeout=measurement.timeout, threads=threads, boxes=measurement.boxes, without=measurement.without)
     queries = measurement.chosen()
     family = acceptance.Family(measurement.name, lambda: queries, measurement.family.seconds)
     before, began = _cpu(), perf_counter()
-    outcomes = acceptance.run(family, options, {}, None)
+    outcomes = acceptance.run(family, options, {}, None, jobs)
     return {
         "name": measurement.name,
         "threads": threads,
+        "jobs": jobs,
         "timeout": measurement.timeout,
         "boxes_each": measurement.boxes,
         "without": sorted(measurement.without),
@@ -76,9 +78,9 @@ def _cpu() -> float:
 
 def main() -> None:
     """The command."""
-    name, threads = sys.argv[1], int(sys.argv[2])
+    name, threads, jobs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     (chosen,) = [m for m in measurements() if m.name == name]
-    print(json.dumps(run(chosen, threads)))
+    print(json.dumps(run(chosen, threads, jobs)))
 
 
 if __name__ == "__main__":

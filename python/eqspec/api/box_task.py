@@ -33,7 +33,7 @@ from eqspec.property import (
 )
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices
-from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
+from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out, logarithm_beside
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
 Bounds: TypeAlias = ArrayLike | Number | Sequence[Number]
@@ -85,6 +85,9 @@ def box_task(
     lattices = _lattices(grid, size)
     low, high = _on_grid(lattices, *ends)
     corners = floats_below(low), floats_above(high)
+    for name, corner in zip(("lower", "upper"), corners, strict=True):
+        if (beyond := np.flatnonzero(~np.isfinite(corner))).size:
+            raise InputError(f"{name}[{beyond[0]}] is beyond the range of floats; give narrower bounds")
     for network in compared:
         comparison(network).within(*corners)
     return Task(
@@ -206,6 +209,10 @@ def _check_scores(claim: Property, networks: Networks, scores: str | None) -> No
     if inner:
         cause = f"{inner[0].source}: {inner[0].kept_softmax} is not left out, so its scores are not logits"
         raise InputError(f"{cause}; leave scores out to compare what the file gives, or export it without what follows")
+    if scores == "probabilities" and isinstance(claim, Comparison) and (two := logarithm_beside(networks)) is not None:
+        one, other = (networks[number].source for number in two)
+        cause = f"{one} gives logarithms of probabilities (LogSoftmax), {other} gives probabilities"
+        raise InputError(f'{cause}; give scores="logits", or export both with the same end')
     if scores is not None or not ambiguous(claim, networks):
         return
     found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]

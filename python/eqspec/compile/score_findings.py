@@ -1,6 +1,6 @@
-"""Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits, W314 where
-only one of its files says what logits are, W316 where a confidence is the softmax of what has been through one already,
-W319 where a distance holds for any two networks whose outputs lie between the same two numbers.
+"""Whether a claim says which scores it is about: E208 where it does not or compares two kinds, W309 where it can only
+mean logits, W314 where only one of its files says what logits are, W316 where a confidence is the softmax of what has
+been through one already, W319 where a distance holds for any two networks whose outputs lie between the same numbers.
 
 What the scores of a file that ends in Softmax are, and why a distance may tell by itself, stands in
 `eqspec.tasks.score_meaning`.
@@ -26,6 +26,7 @@ from eqspec.tasks.score_meaning import (
     beyond_probabilities,
     ends_in_sigmoid,
     left_out,
+    logarithm_beside,
     range_of_outputs,
     says_nothing,
 )
@@ -40,7 +41,11 @@ def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Net
     subjects = list(dict.fromkeys(pair))
     unsaid = [one for one in subjects if left_out(networks.as_given(one)) is not None and one.gives is None]
     if not unsaid:
-        return _holds_for_any_two(facts, pair, claim, networks) or _one_sided(facts, subjects, networks)
+        return (
+            _logarithms(facts, subjects, networks)
+            or _holds_for_any_two(facts, pair, claim, networks)
+            or _one_sided(facts, subjects, networks)
+        )
     tails = dict.fromkeys(left_out(networks.as_given(one)) for one in unsaid)
     names = " and ".join(f"'{one.name}'" for one in unsaid)
     who = f"{names} end{'s' if len(unsaid) == 1 else ''} in {' and '.join(map(str, tails))}"
@@ -98,6 +103,21 @@ def _one_sided(facts: CheckFacts, subjects: Sequence[Instance], networks: Networ
     message = f"logits of '{soft.name}' are compared with what '{one.name}' gives, which ends in no Softmax"
     hint = f"if those are logits, too, say so: '{_declared(one)}'; if not, export it without what stands behind them"
     return warning("W314", message, facts.claim.span, Label(one.declaration.path.span, "this file"), help=hint)
+
+
+def _logarithms(facts: CheckFacts, subjects: Sequence[Instance], networks: Networks) -> Diagnostic | None:
+    """E208 where what one file gives are logarithms of probabilities, and what the other one gives probabilities."""
+    given = [one for one in subjects if one.gives == "probabilities"]
+    found = logarithm_beside([networks.as_given(one) for one in given])
+    if found is None:
+        return None
+    one, other = (given[number] for number in found)
+    message = f"'{one.name}' gives logarithms of probabilities (LogSoftmax), '{other.name}' gives probabilities"
+    labels = [Label(instance.declaration.path.span, "this file") for instance in (one, other)]
+    hint = "export both with the same end"
+    if left_out(networks.as_given(other)) is not None:
+        hint = f"compare the logits in front of both: write 'gives logits' behind each, as in '{_declared(one)}'"
+    return error("E208", message, facts.claim.candidate.span, *labels, help=hint)
 
 
 def _declared(instance: Instance) -> str:

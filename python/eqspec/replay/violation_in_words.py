@@ -12,6 +12,8 @@ from eqspec.tasks.task import Task
 
 _SHORT = 15
 """Characters of a number that is shown in its exact form."""
+_DIGITS = (6, 9, 12, 17)
+"""Significant digits that are tried until a number is seen to be beyond a bound."""
 
 
 def violation_in_words(task: Task, found: Violation, confidence: float | None) -> str:
@@ -23,9 +25,12 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
             size = math.sqrt(approximately(distance)) if norm == "l2" else approximately(distance)
             where = "" if index is None else f" in {outputs[index]}"
             summed_up = "" if norm == "linf" else f" in {norm}"
-            return f"{candidate} and {reference} differ by {size:.6g}{where}{summed_up}{_against(task)}"
+            by = _told(size, _bound(task))
+            return f"{candidate} and {reference} differ by {by}{where}{summed_up}{_against(task)}"
         case BeyondBound(value):
-            return f"the left side is {approximately(value):.6g}{_against(task)}"
+            strict = isinstance(task.property, Linear) and task.property.strict
+            side = _told(approximately(value), _bound(task), reached=strict)
+            return f"the left side is {side}{_against(task)}"
         case LeavesType(outside):
             meant, stored, low, high = told_apart(outside.meant, outside.stored, *outside.limits)
             cast = outside.cast(task.candidate)
@@ -36,12 +41,34 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
                 f"which is outside of {low} .. {high}: it {does} to {stored}"
             )
         case OtherClass(kept, preferred, lead):
-            sure = "" if confidence is None else f" with confidence {confidence:.6g}"
+            sure = "" if confidence is None else f" with confidence {_told(confidence, _bound(task), reached=True)}"
             better = "lower" if task.space.decide == "min" else "higher"
             return (
                 f"{reference} decides {outputs[kept]}{sure}, "
                 f"but {candidate} has {outputs[preferred]} {better} by {approximately(lead):.6g}"
             )
+
+
+def _told(number: float, bound: Fraction | None, *, reached: bool = False) -> str:
+    """A number with six digits, or as many more as show that it is beyond the bound (or has `reached` it)."""
+    for digits in _DIGITS:
+        text = f"{number:.{digits}g}"
+        if bound is None or not math.isfinite(number) or (at := Fraction(text)) > bound or (reached and at == bound):
+            return text
+    return f"{number:.6g} and less than floats tell"
+
+
+def _bound(task: Task) -> Fraction | None:
+    """The number that what breaks the claim is beyond; of a confidence the least that counts."""
+    match task.property:
+        case Epsilon(eps):
+            return exact(eps)
+        case Linear(_, _, bound):
+            return exact(bound)
+        case Confidence(delta):
+            return exact(delta)
+        case Top1() | Margin() | NeverWraps() | NeverSaturates():
+            return None
 
 
 def told_apart(*numbers: Fraction) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from eqspec.report.numbers import duration, share, value
+from eqspec.report.numbers import bound_value, duration, exact_value, share
 from eqspec.report.outcome import place
 from eqspec.report.table import nearly_in_words
 from eqspec.tasks.result import Result
@@ -58,7 +58,7 @@ def advice(result: Result, others: Sequence[Result] = ()) -> tuple[str, ...]:
     said += _proved_beside(result, others)
     bound, claimed = result.initial_bound, result.sampled.limit if result.sampled is not None else None
     if claimed is not None and bound is not None and claimed < bound < math.inf:
-        said.append(f"That no output differs by more than {value(bound)} anywhere in the region is proved.")
+        said.append(f"That no compared output differs by more than {bound_value(bound)} in the region is proved.")
     return tuple(said)
 
 
@@ -116,7 +116,7 @@ def _proved_beside(result: Result, others: Sequence[Result]) -> list[str]:
         ]
         if proved:
             nearest = min(proved, key=lambda at: abs(at - here))
-            said.append(f"{name} = {value(float(nearest))} was proved.")
+            said.append(f"{name} = {exact_value(nearest)} was proved.")
     return said
 
 

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eqspec.report.numbers import count, duration, plural, share, value
+from eqspec.report.numbers import bound_value, count, duration, plural, share, value
 from eqspec.tasks.result import Result
 from eqspec.tasks.stages import Part, Stage
 from eqspec.tasks.task import Task
@@ -108,7 +108,7 @@ def _left(result: Result, worst: Mapping[str, Any], task: Task | None) -> Text:
     text = Text(f"{open_boxes} open, {share(result.certified_fraction)} proved. ", "yellow")
     text.append(f"On the worst box ({plural(worst['depth'], 'halving')}, ", "default")
     text.append(f"{plural(len(worst['obligations']), 'claim')} open) ", "default")
-    text.append(f"the claim may break by at most {value(bound)}" if known else "no bound is known yet", "default")
+    text.append(f"the claim may break by at most {bound_value(bound)}" if known else "no bound is known yet", "default")
     if task is not None:
         text.append(": " + _inputs(worst, task), "default")
     return text

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
+
+from eqspec.tasks.phrasing import approximately, number_in_words
+
+_LONGEST = 24
+"""Characters of a number that is shown exactly."""
+
 
 def duration(seconds: float) -> str:
     """0.02 s, 3.4 s, 2:05, 1:02:05."""
@@ -32,6 +41,22 @@ def share(fraction: float) -> str:
 def value(number: float) -> str:
     """A number to six significant digits."""
     return f"{number:.6g}"
+
+
+def bound_value(bound: float) -> str:
+    """A bound from above to six significant digits, rounded up, so that what is shown is one."""
+    if not math.isfinite(bound):
+        return value(bound)
+    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(bound)):.6g}"
+
+
+def exact_value(number: Fraction) -> str:
+    """A value of a claim as it is, since rounded it would be another claim: 0.9999999 and not 1.
+
+    Of a number with very many digits the nearest float, with a sign that says so.
+    """
+    words = number_in_words(number)
+    return words if len(words) <= _LONGEST else f"≈{approximately(number)!r}"
 
 
 def plural(number: int, word: str, many: str | None = None) -> str:

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from eqspec.report.inputs import inputs, nearest_row
 from eqspec.report.missing import Missing, in_a_sentence
-from eqspec.report.numbers import count, value
+from eqspec.report.numbers import bound_value, count, value
 from eqspec.report.table import remark
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
@@ -114,7 +114,7 @@ def account(result: Result) -> str:
         for name, reference, candidate in zip(seen.outputs, seen.reference, seen.candidate, strict=True):
             lines.append(f"output {name}: reference {value(reference)}, candidate {value(candidate)}")
     if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None and math.isfinite(result.initial_bound):
-        lines.append(f"bound on the whole region: {value(result.initial_bound)}")
+        lines.append(f"bound on the whole region: {bound_value(result.initial_bound)}")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
-from eqspec.report.numbers import count, plural, value
+from eqspec.report.numbers import count, exact_value, plural
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_groups import row_groups
 from eqspec.tasks.row_share import RowShare
@@ -71,7 +71,7 @@ def lines(results: Sequence[Result]) -> list[tuple[int, str]]:
         head = (0, f"{group.check} over the rows of {table_of(group.share.source) or 'its table'}")
         if head not in said:
             said.append(head)
-        at = ", ".join(f"{name} = {value(float(x))}" for name, x in group.parameters.items())
+        at = ", ".join(f"{name} = {exact_value(x)}" for name, x in group.parameters.items())
         said.append((2, f"{at}: {counted(group.share)}" if at else counted(group.share)))
         said += [(4, line) for line in concluded(group.share)]
     return said

@@ -100,7 +100,8 @@ def _words(task: Task) -> str:
             lead = f"leads every other by at least {number_in_words(margin)}"
             return f"At every input of the region where the best class of {f} {lead}, {top}."
         case Confidence(delta):
-            sure = f"{f} gives some class a softmax of at least {number_in_words(delta)}"
+            scores = "the softmax of minus the scores of " if task.space.decide == "min" else ""
+            sure = f"{scores}{f} gives some class {'' if scores else 'a softmax of '}at least {number_in_words(delta)}"
             return f"At every input of the region where {sure}, {top}."
         case Linear() as claim:
             return f"At every input of the region, {inequality(claim, task)}."

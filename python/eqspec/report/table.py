@@ -16,7 +16,7 @@ from rich.text import Text
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report.inputs import inputs, nearest_row
-from eqspec.report.numbers import count, duration, plural, share, value
+from eqspec.report.numbers import count, duration, exact_value, plural, share, value
 from eqspec.report.trimming import Trimmed
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
@@ -157,8 +157,8 @@ def bracket_in_words(bracket: Bracket) -> str:
     """holds at sigma = 0.12, not at 0.13."""
     if bracket.whole:
         return _whole_in_words(bracket)
-    proved = None if bracket.proved is None else value(float(bracket.proved))
-    refuted = None if bracket.refuted is None else value(float(bracket.refuted))
+    proved = None if bracket.proved is None else exact_value(bracket.proved)
+    refuted = None if bracket.refuted is None else exact_value(bracket.refuted)
     if proved is None:
         return f"no {bracket.variable} proved" + (f", refuted at {refuted}" if refuted else "")
     held = f"holds at {bracket.variable} = {proved}"
@@ -220,7 +220,7 @@ def witnesses(results: Sequence[Result]) -> RenderableType:
 def _witness(result: Result, witness: Witness) -> RenderableType:
     where = Text.assemble((result.id, "bold"), f"  {witness.statement}")
     if result.find is not None and result.find.refuted is not None:
-        where.append(f" (at {result.find.variable} = {value(float(result.find.refuted))})")
+        where.append(f" (at {result.find.variable} = {exact_value(result.find.refuted)})")
     region = (result.task or {}).get("region")
     at, seen = Text("at ", "bold"), inputs(witness, region, _MOST_FEATURES)
     more = f", and {count(seen.more)} {'more' if region is None else 'that moved less'}" if seen.more else ""

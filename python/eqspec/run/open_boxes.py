@@ -45,10 +45,11 @@ def undecided(task: Task, sample: tuple[_Array, _Array, _Array]) -> Undecided | 
 
 def _parts(task: Task, lower: _Array, upper: _Array) -> _Array:
     """(n, I, 2): the ends of every box as parts of the region's range in raw units, rounded outward."""
-    width = task.upper - task.lower
-    usable = np.isfinite(width) & (width > 0)
-    safe = np.where(usable, width, 1.0)
-    low, high = (lower - task.lower) / safe, (upper - task.lower) / safe
+    with np.errstate(over="ignore"):  # a range may be wider than a float tells
+        width = task.upper - task.lower
+        usable = np.isfinite(width) & (width > 0)
+        safe = np.where(usable, width, 1.0)
+        low, high = (lower - task.lower) / safe, (upper - task.lower) / safe
     turned = np.array([scale < 0 for scale in task.space.scale])
     low, high = np.where(turned, 1.0 - high, low), np.where(turned, 1.0 - low, high)
     step = 10.0**_DIGITS

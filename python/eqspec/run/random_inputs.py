@@ -55,7 +55,7 @@ def largest_output(task: Task, pair: core.Pair) -> float:
 
 
 def sample(task: Task, pair: core.Pair) -> Sampled | None:
-    """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
+    """Differences of compared outputs at the same inputs every time; None if none that was drawn lies in the region."""
     with np.errstate(all="ignore"):
         reference, candidate = core.evaluate(pair, inputs_of(task))
         apart = np.abs(candidate - reference)
@@ -65,11 +65,21 @@ def sample(task: Task, pair: core.Pair) -> Sampled | None:
     apart, undefined = apart[defined], int(np.count_nonzero(~defined))
     if not len(apart):
         return Sampled(0, {}, (), _limit(task.property), undefined)
+    compared = _compared(task)
+    apart = apart[:, compared]
     furthest = apart.max(axis=1)
     shares = furthest / (float(furthest.max()) or 1.0)  # np.histogram fails where the greatest is denormal
     counts = np.bincount(np.minimum((_BINS * shares).astype(np.intp), _BINS - 1), minlength=_BINS)
-    largest = dict(zip(task.space.outputs, apart.max(axis=0).tolist(), strict=True))
+    names = [task.space.outputs[i] for i in compared]
+    largest = dict(zip(names, apart.max(axis=0).tolist(), strict=True))
     return Sampled(len(apart), largest, tuple(counts.tolist()), _limit(task.property), undefined)
+
+
+def _compared(task: Task) -> list[int]:
+    """The outputs that the claim compares: those that it leaves out may differ by anything."""
+    claim = task.property
+    chosen = claim.outputs if isinstance(claim, Epsilon) else None
+    return list(range(task.reference.output_size) if chosen is None else chosen)
 
 
 def _limit(claim: Property) -> float | None:

@@ -147,6 +147,13 @@ def alone_with_logits(networks: Sequence[Network]) -> list[int]:
     return without if len(without) < len(networks) else []
 
 
+def logarithm_beside(networks: Sequence[Network]) -> tuple[int, int] | None:
+    """Of files whose outputs are compared: one that gives logarithms of probabilities, and one that gives these."""
+    tails = [left_out(network) or ("Sigmoid" if ends_in_sigmoid(network) else "") for network in networks]
+    plain = [number for number, tail in enumerate(tails) if tail in ("Softmax", "Sigmoid")]
+    return (tails.index("LogSoftmax"), plain[0]) if plain and "LogSoftmax" in tails else None
+
+
 def of_networks(pairs: Iterable[Iterable[Mapping[str, Any]]]) -> str:
     """A sentence on the scores of pairs of networks, given as results name them; empty where scores are the files'
     outputs.

@@ -85,7 +85,7 @@ class Undecided(JsonObject):
 
 @dataclass(frozen=True)
 class Sampled(JsonObject):
-    """`points` inputs, uniform in the region; `largest` |g - f| by output.
+    """`points` inputs, uniform in the region; `largest` |g - f| by output, of those that the claim compares.
 
     `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
     all. `limit` is the largest difference of an output that the claim allows, or None where it limits something else.
@@ -95,7 +95,7 @@ class Sampled(JsonObject):
 
     points: int = field(metadata=as_json(count()))
     largest: Mapping[str, float] = field(
-        metadata=as_json(table({"type": "number"}, "The largest |g - f| seen, by output."))
+        metadata=as_json(table({"type": "number"}, "The largest |g - f| seen, by output that the claim compares."))
     )
     counts: tuple[int, ...] = field(
         metadata=as_json(

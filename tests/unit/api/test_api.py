@@ -161,6 +161,7 @@ ONE_OUTPUT = network(([[1.0, 0.0]], [0.0]))
         (lambda: eqspec.verify(*PAIR, [0, 0], [[1, 1]], Top1()), r"upper has shape \(1, 2\); give 1 dimension"),
         (lambda: eqspec.verify(*PAIR, [0, np.nan], [1, 1], Top1()), r"lower\[1\] = nan is not finite"),
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, np.inf], Top1()), r"upper\[1\] = inf is not finite"),
+        (lambda: eqspec.verify(*PAIR, [0, -(10**400)], [1, 1], Top1()), r"lower\[1\] is beyond the range of floats"),
         (
             lambda: eqspec.verify(*PAIR, np.array([0, 1j]), [1, 1], Top1()),
             "lower is not an array of numbers: some",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from eqspec.cli import main
 from eqspec.errors import InputError, SpecError
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.report import formats, table
+from eqspec.report.statement import statement
 from eqspec.testing import assert_equivalent
 from small_specs import write_onnx
+from small_tasks import space, task
 
 SAID = "cores are logits: f and g are read without the Softmax at the end"
 SPEC = """eqspec 1
@@ -287,3 +290,35 @@ def test_a_softmax_that_is_quantised_gives_probabilities(zero: int, accepted: bo
     with pytest.raises(SpecError) as caught:
         eqspec.load(spec(tmp_path, claim, " gives probabilities"))
     assert {d.code for d in caught.value.diagnostics} == {"E206"}
+
+
+def test_logarithms_are_not_compared_with_probabilities(tmp_path: Path) -> None:
+    """Both files say what they give, and it is not the same: -1.1 beside .33."""
+    f, g = file(tmp_path / "f.onnx", 0.0, "LogSoftmax"), file(tmp_path / "g.onnx", 0.25)
+    for pair in ((f, g), (g, f)):
+        with pytest.raises(InputError, match=r"f\.onnx gives logarithms of .*g\.onnx gives probabilities"):
+            eqspec.verify(*pair, -1, 1, Epsilon(5), scores="probabilities")
+        decisions = eqspec.verify(*pair, -1, 1, Top1(), scores="probabilities")  # are the same for both
+        assert decisions.verdict == "different"
+    assert eqspec.verify(f, f, -1, 1, Epsilon(0.1), scores="probabilities").verdict == "equivalent"
+    assert eqspec.verify(f, g, -1, 1, Epsilon(0.3), scores="logits").verdict == "equivalent"
+    found = caught_in(tmp_path, "c { prove g stays within 5 of f on core", gives=" gives probabilities")
+    assert "'f' gives logarithms of probabilities (LogSoftmax), 'g' gives probabilities" in found
+    assert 'network f = "f.onnx" in s gives logits' in found
+
+
+def caught_in(folder: Path, claim: str, gives: str) -> str:
+    """What is said of a spec that cannot be used."""
+    with pytest.raises(SpecError) as caught:
+        eqspec.load(spec(folder, claim, gives=gives))
+    (said,) = caught.value.diagnostics
+    assert said.code == "E208"
+    return f"{said.message} {said.help}"
+
+
+def test_a_confidence_where_the_smallest_score_decides_is_that_of_minus_the_scores(tmp_path: Path) -> None:
+    f = eqspec.read_network(file(tmp_path / "f.onnx", 0.0))
+    spaces = [replace(space(2, 2), decide=decide) for decide in ("max", "min")]
+    words = [statement(task(f, f, Confidence(0.9), space=one)).words for one in spaces]
+    assert "where full gives some class a softmax of at least 0.9, every class whose score is the largest" in words[0]
+    assert "where the softmax of minus the scores of full gives some class at least 0.9, every class" in words[1]

@@ -222,8 +222,24 @@ def test_a_run_becomes_a_line(benches: SimpleNamespace, tmp_path: Path) -> None:
         "seconds": "1.23",
         "cpu_seconds": "2.50",
     }
+    assert first["jobs"] == "1"
+    assert first["wall_seconds"] == ""
     assert second["machine"].endswith("idle")
     assert second["setting"] == "default; timeout 20 s"
+
+
+def test_jobs_are_kept_and_those_of_earlier_lines_are_not_told(benches: SimpleNamespace, tmp_path: Path) -> None:
+    run = {"name": "lhc", "threads": 1, "jobs": 2, "wall": 0.765, "timeout": 20.0, "boxes_each": 0, "without": []}
+    run |= {"queries": 8, "decided": 7, "boxes": 40, "seconds": 1.234, "cpu": 1.3, "load": 3.0}
+    machine = benches.machine.Machine("A processor", 2, "3.11", {64: 1.0}, 3.0)
+    path = tmp_path / "kept.csv"
+    earlier = '2030-01-01,abc,lhc,default,2,8,7,40,1.00,2.00,"A processor, 2 cores, idle"'
+    path.write_text(",".join(benches.baselines.COLUMNS) + f"\n{earlier}\n", encoding="utf-8")
+    benches.baselines.keep([run], machine, path)
+    before, line = benches.baselines.kept(path)
+    assert (before["jobs"], before["wall_seconds"]) == ("", "")
+    assert (line["threads"], line["jobs"], line["seconds"], line["wall_seconds"]) == ("1", "2", "1.23", "0.77")
+    assert line["machine"].endswith("idle")  # two of the three running processes are the run's own
 
 
 def test_kernels_that_are_kept_are_numbers(root: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import eqspec
 from eqspec import NetworkError, as_network
+from eqspec.networks.frameworks import torch_paths
 from small_specs import write_onnx
 
 
@@ -145,6 +146,18 @@ def test_a_path_that_depends_on_the_input_is_refused(stand_in: SimpleNamespace) 
         as_network(Module(WEIGHT, BIAS))
 
 
+def test_a_number_that_depends_on_the_input_is_refused_though_torch_does_not_warn(
+    stand_in: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_paths, "number_asked_for", lambda model, example: "aten.equal.default")
+    assert as_network(Module(WEIGHT, BIAS)).output_size == 3  # the newer exporter knows better
+    stand_in.branches = True
+    with pytest.raises(
+        NetworkError, match=r"may depend on the input: aten\.equal\.default gives Python a number\. Fix"
+    ):
+        as_network(Module(WEIGHT, BIAS))
+
+
 def test_of_shapes_alone_the_newer_exporter_knows_that_they_do_not(stand_in: SimpleNamespace) -> None:
     stand_in.warns = True
     assert as_network(Module(WEIGHT, BIAS)).output_size == 3
@@ -236,6 +249,55 @@ def test_real_branches_are_refused(torch: Any) -> None:
 
     with pytest.raises(NetworkError, match="may depend on the input"):
         as_network(Branch())
+
+
+def of_a_list(torch: Any, rows: Any) -> Any:
+    return [1.0, 2.0][(rows > 1e6).any().long()]
+
+
+def of_a_range(torch: Any, rows: Any) -> Any:
+    return 1.0 + len(range((rows > 1e6).any().long()))
+
+
+def of_a_comparison(torch: Any, rows: Any) -> Any:
+    return 1.0 if torch.equal(rows, rows.clamp(max=1e6)) else 2.0
+
+
+def of_closeness(torch: Any, rows: Any) -> Any:
+    return 1.0 if torch.allclose(rows, rows.clamp(max=1e6)) else 2.0
+
+
+def of_a_flag(torch: Any, rows: Any) -> Any:
+    flags = torch.zeros(3, dtype=torch.bool)
+    flags[1:] = (rows[0, :2] > 1e6).view(2)  # what a tensor is written into depends on it, and so do its views
+    return 2.0 if torch.is_nonzero(flags[2]) else 1.0
+
+
+def of_stored_numbers(torch: Any, rows: Any) -> Any:
+    return 1.0 if torch.equal(torch.ones(2), torch.ones(2)) else 2.0
+
+
+FACTORS = (of_a_list, of_a_range, of_a_comparison, of_closeness, of_a_flag, of_stored_numbers)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("factor", FACTORS)
+def test_real_branches_of_which_torch_does_not_warn_are_refused(torch: Any, factor: Any) -> None:
+    """They are taken at inputs that are larger than those at which a model is compared with its export."""
+
+    class Branch(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 4)
+
+        def forward(self, rows: Any) -> Any:
+            return self.layer(rows) * factor(torch, rows)
+
+    if factor is of_stored_numbers:
+        assert as_network(Branch()).output_size == 4
+    else:
+        with pytest.raises(NetworkError, match=r"may depend on the input: aten.* gives Python a number"):
+            as_network(Branch())
 
 
 @pytest.mark.filterwarnings("ignore")

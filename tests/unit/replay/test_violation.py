@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
-from eqspec.replay.violation import BeyondBound, Enclosure, OtherClass, TooFar, confident, violation
-from eqspec.replay.violation_in_words import told_apart
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.replay.violation import BeyondBound, Enclosure, OtherClass, TooFar, Violation, confident, violation
+from eqspec.replay.violation_in_words import told_apart, violation_in_words
+from small_tasks import identity, task
 
 F = Fraction
 
@@ -23,6 +24,31 @@ def test_numbers_of_a_type_are_decimals_as_long_as_they_are_told_apart() -> None
     assert told_apart(meant, limit, F(8, 255)) == ["1.03137261", "1.00000006", "8/255"]
     above = limit + F(1, 2**60)
     assert told_apart(above, limit) == [str(above), str(limit)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "found", "words"),
+    [
+        (Epsilon("0.25"), TooFar("linf", F("0.3"), 0), "pruned and full differ by 0.3 in y0, more than 0.25"),
+        (Epsilon("0.25"), TooFar("linf", F("0.25000011"), 0), "differ by 0.25000011 in y0, more than 0.25"),
+        (Epsilon("0.25", "l1"), TooFar("l1", F("0.25") + F(1, 2**40), None), "by 0.250000000001 in l1, more than"),
+        (Epsilon(5, "l2"), TooFar("l2", F("25.0000001"), None), "differ by 5.00000001 in l2, more than 5"),
+        (Epsilon(1), TooFar("linf", 1 + F(1, 10**50), 0), "by 1 and less than floats tell in y0, more than 1"),
+        (Epsilon(1), TooFar("linf", F(10**400), 0), "differ by inf in y0, more than 1"),
+        (Linear((1, 0), (-1, 0), "0.1"), BeyondBound(F("0.10000004")), "the left side is 0.10000004, more than 0.1"),
+        (
+            Linear((1, 0), (-1, 0), F(1, 3), strict=True),
+            BeyondBound(F(1, 3) + F(1, 10**9)),
+            "is 0.333333334, not below",
+        ),
+        (Linear((1, 0), (-1, 0), "0.2", strict=True), BeyondBound(F("0.2")), "the left side is 0.2, not below 0.2"),
+        (Confidence("0.9000001"), OtherClass(0, 1, F(1)), "full decides y0 with confidence 0.90000012, but pruned has"),
+        (Margin(1), OtherClass(0, 1, F(1)), "full decides y0 with confidence 0.9, but pruned has y1 higher by 1"),
+    ],
+)
+def test_what_breaks_a_claim_is_seen_to_be_beyond_it(claim: Property, found: Violation, words: str) -> None:
+    asked = task(identity(2), identity(2), claim)
+    assert words in violation_in_words(asked, found, 0.90000012)
 
 
 def test_a_distance_equal_to_eps_is_no_violation() -> None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
 from breadth import examples
+from eqspec.property import Epsilon
 from eqspec.report.advice import advice
+from eqspec.report.numbers import bound_value
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment, Sampled
 from eqspec.tasks.verdict import Reason, Verdict
+from small_tasks import network, task
 
 
 def slow(**fields: object) -> Result:
@@ -78,5 +85,30 @@ def test_what_is_proved_instead_is_named() -> None:
     claim = Nearly("g keeps top1 of f when margin >= 1e-06", "margin", Fraction(1, 10**6))
     assert "margin >= 1e-06 is proved." in advice(slow(nearly=claim))
     seen = Sampled(10, {"y": 0.1}, (10,), 0.25)
-    assert "no output differs by more than 0.5" in advice(slow(initial_bound=0.5, sampled=seen))[1]
+    assert "no compared output differs by more than 0.5 in" in advice(slow(initial_bound=0.5, sampled=seen))[1]
+    assert "differs by more than 0.500001 in" in advice(slow(initial_bound=0.5000001, sampled=seen))[1]
     assert len(advice(slow(initial_bound=float("inf"), sampled=seen))) == 1
+
+
+def test_what_is_proved_of_some_outputs_is_not_said_of_the_others() -> None:
+    """They differ by 100, and are not compared."""
+    rng = np.random.default_rng(0)
+    first, last = rng.normal(size=(8, 3)), rng.normal(size=(2, 8))
+    reference = network((first, np.zeros(8)), (last, np.zeros(2)))
+    candidate = network((first + 0.3 * rng.normal(size=first.shape), np.zeros(8)), (last, [0.0, 100.0]))
+    asked = task(reference, candidate, Epsilon(2, outputs=(0,)))
+    result = Runner(Options(threads=1, boxes=1)).run(asked)
+    assert result.initial_bound is not None
+    assert 2 < result.initial_bound < 100
+    assert "no compared output differs by more than" in advice(result)[1]
+    assert result.sampled is not None
+    assert list(result.sampled.largest) == ["y0"]  # or the page would show differences beyond what is proved of all
+    assert max(result.sampled.largest.values()) < result.initial_bound
+
+
+@pytest.mark.parametrize(
+    ("bound", "shown"),
+    [(0.25, "0.25"), (0.25000001, "0.250001"), (2.0000001e-9, "2.00001e-09"), (-0.25000001, "-0.25"), (inf, "inf")],
+)
+def test_a_bound_is_rounded_up(bound: float, shown: str) -> None:
+    assert bound_value(bound) == shown

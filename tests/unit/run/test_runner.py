@@ -13,6 +13,8 @@ from eqspec.errors import InputError
 from eqspec.networks import Network
 from eqspec.networks.curves import Curve, Curves
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.report.table import remark
+from eqspec.run.description import describe
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
@@ -181,3 +183,14 @@ def test_nonsense_is_refused(make: Callable[[], object]) -> None:
 def test_a_running_task_can_be_stopped() -> None:
     found = Runner(Options(threads=1)).run(hard(), stop=lambda: True)
     assert (found.verdict, found.reason) == (Verdict.UNKNOWN, Reason.INTERRUPTED)
+
+
+def test_a_share_that_rounds_to_everything_is_not_all_of_an_undecided_task() -> None:
+    """x0 - x1 >= 1/5 and x1 > 4/5 meet in one corner of the region, where candidate and reference tie exactly."""
+    found = run(task(identity(2), network((np.diag([1.0, 1.25]), [0.0, 0.0])), Margin("0.2")))
+    assert found.verdict is Verdict.UNKNOWN
+    assert 0.999999 < found.certified_fraction < 1.0
+    assert ">99.9 % proved" in remark(found).plain
+    undecided = describe(hard(), ONE_THREAD, Verdict.UNKNOWN, 1.0, certified_fraction=1.0)
+    assert undecided.certified_fraction < 1.0
+    assert describe(hard(), ONE_THREAD, Verdict.EQUIVALENT, 1.0, certified_fraction=1.0).certified_fraction == 1.0

@@ -176,3 +176,12 @@ def test_inputs_without_a_value_are_counted(tmp_path: Path, lowest: int, some: b
     assert seen.undefined > 50
     assert (seen.points > 50, bool(seen.largest)) == (some, some)
     assert f"no finite number at {seen.undefined} of {seen.points + seen.undefined} random inputs" in advice(result)[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_that_is_wider_than_floats_is_told_as_a_whole() -> None:
+    far = Fraction(10) ** 308
+    asked = task(identity(1), network(([[1.25]], [0.0])), Epsilon("0.3"), [-far], [far])
+    result = Runner(Options(threads=1, timeout=2)).run(asked)
+    assert result.verdict is not Verdict.EQUIVALENT
+    assert result.undecided is None or not any(box.edges for box in result.undecided.sample)

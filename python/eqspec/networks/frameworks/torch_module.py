@@ -1,7 +1,8 @@
 """torch modules, exported to ONNX in memory, in evaluation mode and without anything folded or fused.
 
-Tracing follows one path through the code. torch warns where the path may depend on the input. The newer exporter, which
-evaluates with symbols and knows that shapes do not, is asked then; where it fails as well, the module is refused.
+Tracing follows one path through the code. torch warns at most places where the path may depend on the input, and
+`torch_paths` sees the others. The newer exporter, which evaluates with symbols and knows that shapes do not, is asked
+then; where it fails as well, the module is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import onnx
 
 from eqspec.errors import NetworkError
+from eqspec.networks.frameworks import torch_paths
 from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array
 
@@ -61,6 +63,7 @@ def convert(name: str, model: Any, shape: tuple[int, ...] | None) -> Converted:
 def _exported(torch: Any, name: str, model: Any, example: Any) -> onnx.ModelProto:
     names = {"input_names": ["input"], "output_names": ["output"]}
     model(example)  # whatever is wrong with the shape is said here, in the words of the layer
+    asked = torch_paths.number_asked_for(model, example)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
         try:
@@ -77,7 +80,7 @@ def _exported(torch: Any, name: str, model: Any, example: Any) -> onnx.ModelProt
         except Exception:  # the newer exporter may know more; it refuses such paths by itself
             return _by_the_newer(torch, model, example, names)
     tracer = next((w.message for w in noticed if issubclass(w.category, torch.jit.TracerWarning)), None)
-    if not isinstance(tracer, Warning):
+    if not isinstance(tracer, Warning) and asked is None:
         return exported
     try:  # torch itself looks at shapes in this way, in GroupNorm and LSTM; the newer exporter can tell
         with warnings.catch_warnings():
@@ -85,7 +88,8 @@ def _exported(torch: Any, name: str, model: Any, example: Any) -> onnx.ModelProt
             return _by_the_newer(torch, model, example, names)
     except Exception as error:
         fix = "rewrite the branch with torch operators, such as torch.relu"
-        said = f"the way through its code may depend on the input: {_first_line(tracer)}"
+        why = f"{asked} gives Python a number" if tracer is None else str(tracer).strip().partition("\n")[0]
+        said = f"the way through its code may depend on the input: {why}"
         raise NetworkError(name, said, fix=fix) from error
 
 

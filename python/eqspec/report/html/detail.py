@@ -16,7 +16,7 @@ from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
 from eqspec.report.inputs import base_in_words, nearest_row, parts_moved, row_of, set_apart
-from eqspec.report.numbers import count, duration, share, value
+from eqspec.report.numbers import bound_value, count, duration, exact_value, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
@@ -180,7 +180,7 @@ def _claim(result: Result) -> str:
         return result.claim
     easy = found.high if found.direction == "smallest" else found.low
     at = easy if found.proved is None or result.question is None else found.proved
-    return f"{result.claim} (at {found.variable} = {value(float(at))})"
+    return f"{result.claim} (at {found.variable} = {exact_value(at)})"
 
 
 def _facts(result: Result) -> tuple[tuple[str, str], ...]:
@@ -196,7 +196,7 @@ def _facts(result: Result) -> tuple[tuple[str, str], ...]:
             facts.append(("proved share", share(result.certified_fraction)))
             facts += [("boxes left open", count(n)) for n in [result.open_boxes] if n]
         if result.initial_bound is not None and math.isfinite(result.initial_bound):
-            facts.append(("bound on the whole box", value(result.initial_bound)))
+            facts.append(("bound on the whole box", bound_value(result.initial_bound)))
     if result.reused is not None:
         where = "the cache" if result.reused.source == "cache" else result.reused.source
         steps = f"{count(result.reused.taken_up)} of {count(result.reused.steps)}"
@@ -231,7 +231,7 @@ def _worst(result: Result) -> str:
     bound = (result.worst_open or {}).get("bound")
     if not isinstance(bound, int | float) or not math.isfinite(bound):
         return ""
-    return f"On the worst of them the claim may break by at most {value(bound)}."
+    return f"On the worst of them the claim may break by at most {bound_value(bound)}."
 
 
 def _differences(result: Result, seen: Witness | None) -> Markup | None:
@@ -239,7 +239,9 @@ def _differences(result: Result, seen: Witness | None) -> Markup | None:
         return None
     here = None
     if seen is not None:
-        here = max(abs(g - f) for f, g in zip(seen.reference, seen.candidate, strict=True))
+        compared = result.sampled.largest  # by output; the others may differ by anything
+        answers = zip(seen.outputs, seen.reference, seen.candidate, strict=True)
+        here = max((abs(g - f) for name, f, g in answers if name in compared), default=None)
     marks = {"bound": result.initial_bound, "limit": result.sampled.limit, "witness": here}
     shown = {name: at for name, at in marks.items() if at is not None and math.isfinite(at)}
     return plots.differences(result.sampled, shown)
@@ -271,7 +273,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
     folds = base and unmoved > _FEWEST_AT_REST and moved <= _MOST_FEATURES
     return Shown(
         statement=seen.statement,
-        at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
+        at=f"{found.variable} = {exact_value(found.refuted)}" if found and found.refuted is not None else "",
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=" ".join(filter(None, (set_apart(seen), near and f"{near[0].upper()}{near[1:]}.", runtime))),
         outputs=outputs,

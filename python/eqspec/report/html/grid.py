@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.report.numbers import share, value
+from eqspec.report.numbers import exact_value, share
 from eqspec.report.outcome import Outcome, headline, outcome, place, without_common_folder
 from eqspec.report.table import bracket_in_words
 from eqspec.tasks.result import Result
@@ -134,7 +134,7 @@ def _of_check(file: str, check: str, members: Sequence[tuple[int, Result]]) -> G
     for head, cells in rows.items():
         places = [[c] for _, c in cells] if flowing else [[c for a, c in cells if a == x] for x in across]
         made.append(Row(head, tuple(map(tuple, places))))
-    heads = () if flowing else tuple(value(float(x)) for x in across if x is not None)
+    heads = () if flowing else tuple(exact_value(x) for x in across if x is not None)
     return Grid(file, check, _claims([_asked(result) for _, result in members]), column, heads, flowing, tuple(made))
 
 
@@ -176,7 +176,7 @@ def _cell(number: int, result: Result, *, noted: bool) -> Cell:
         note = share(result.certified_fraction) if result.verdict is Verdict.UNKNOWN else ""
         if result.find is not None and result.find.proved is not None:
             sign = "≥" if result.find.direction == "smallest" else "≤"
-            note = f"{result.find.variable} {sign} {value(float(result.find.proved))}"
+            note = f"{result.find.variable} {sign} {exact_value(result.find.proved)}"
     return Cell(
         number=number,
         kind="vacuous" if result.vacuous else result.verdict.value,
@@ -195,7 +195,7 @@ def _frame(result: Result) -> str:
 
 
 def _listed(result: Result, without: str = "") -> str:
-    return ", ".join(f"{name} = {value(float(at))}" for name, at in result.parameters.items() if name != without)
+    return ", ".join(f"{name} = {exact_value(at)}" for name, at in result.parameters.items() if name != without)
 
 
 def _asked(result: Result) -> str:

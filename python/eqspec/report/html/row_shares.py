@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from eqspec.lazy_dataclass import dataclass
 from eqspec.report.html import plots
-from eqspec.report.numbers import count, value
+from eqspec.report.numbers import count, exact_value
 from eqspec.report.row_counts import concluded, counted, percent_below, table_of
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_groups import RowGroup, row_groups
@@ -65,7 +65,7 @@ def _curve(
     groups: Sequence[RowGroup],
     results: Sequence[Result],
 ) -> RowShares:
-    inside = ", ".join(f"{name} = {value(float(at))}" for name, at in rest)
+    inside = ", ".join(f"{name} = {exact_value(at)}" for name, at in rest)
     points = sorted(
         plots.RowsAt(
             float(at), s.proved / s.rows, s.refuted / s.rows, None if s.at_least is None else float(s.at_least)
@@ -103,7 +103,7 @@ def _cells(groups: Sequence[RowGroup], along: str) -> tuple[tuple[str, ...], tup
     heads += [f"at least, of {head}{sure}" for _, head in bounds]
     rows = [
         (
-            value(float(group.parameters[along])) if along in group.parameters else "",
+            exact_value(group.parameters[along]) if along in group.parameters else "",
             count(share.rows),
             *(count(getattr(share, name)) for name in counts),
             *(percent_below(bound) if (bound := getattr(share, name)) else "" for name, _ in bounds),
@@ -115,4 +115,4 @@ def _cells(groups: Sequence[RowGroup], along: str) -> tuple[tuple[str, ...], tup
 
 def _at(group: RowGroup, along: str) -> str:
     at = group.parameters.get(along)
-    return "" if at is None else f"{along} = {value(float(at))}"
+    return "" if at is None else f"{along} = {exact_value(at)}"
