@@ -29,6 +29,8 @@ from eqspec.networks.quantiser import Quantiser, Rounding
 Refuse = Callable[[str, str], NoReturn]
 """What raises the error about the place that is being read: a message and a fix."""
 _EXACT = 1 << 53
+_LEVELS = 1 << 50
+"""The largest level of a quantiser."""
 _MOST_SHIFT = 900
 """Bits in front of or behind the point of which a power of two is a float64 far from both ends."""
 
@@ -85,7 +87,8 @@ class Builder:
                 f"{name} is {of.text}, to which fractions are assigned; which way that rounds is not certain", fix
             )
         wrapping = ~inside if of.wraps else np.zeros(value.size, bool)
-        if changes and wrapping.any():
+        if changes and (of.signed or of.wraps):
+            # What max(0, x) cuts off there is no number that leaves its type: `never saturates` does not count it.
             value, changes = self.function(value, "relu", before), False
         low, high = self._ends(of, before.levels(of), wrapping, name)
         # Behind max(0, x) no level below 0 is met, and 0 is: cutting off there is the same, and one function less.
@@ -147,8 +150,8 @@ class Builder:
 
     def _divider(self, of: FixedPoint, count: int, before: Lattice) -> Curve:
         most = max(int(np.abs(before.least).max()), int(np.abs(before.most).max()))
-        if abs(of.bits) > _MOST_SHIFT or most > _EXACT:
-            self.refuse(f"{of.text} has more than 53 bits, or its point lies too far away", "use a narrower type")
+        if abs(of.bits) > _MOST_SHIFT or most > _LEVELS:
+            self.refuse(f"{of.text} has more than 51 bits, or its point lies too far away", "use a narrower type")
         unit = 2.0**-of.bits
         return Quantiser(count * unit, -most, most, Rounding.ZERO, unit=unit).curve
 
@@ -243,8 +246,8 @@ class Builder:
         tile = Tile(
             _narrow(value.rows[entries].reshape(-1, 1, 1)), self.floats(weights, sums.weight_bits).reshape(-1, 1, 1)
         )
-        if max(-low, high) > _EXACT:
-            self.refuse(f"{name} is {of.text}, which rounds numbers of more than 53 bits", "use a narrower type")
+        if max(-low, high) > _LEVELS:
+            self.refuse(f"{name} is {of.text}, which rounds numbers of more than 51 bits", "use a narrower type")
         kind = self._quantiser(of, low, high, wraps=False)
         step = self.new((Term(value.step, tile),), np.zeros(len(entries)), Curves.all(kind))
         if not of.wraps and not rounded.inside(of).all():
@@ -268,16 +271,16 @@ class Builder:
 
     def _ends(self, of: FixedPoint, levels: Lattice, wrapping: Marks, name: str) -> tuple[int, int]:
         """Where levels are cut off or wrapped: the ends of the type, or of what occurs where these are no floats."""
-        if max(-of.low, of.high) <= _EXACT:
+        if max(-of.low, of.high) <= _LEVELS:
             return of.low, of.high
         least, most = int(levels.least.min()), int(levels.most.max())
-        if wrapping.any() or not of.low <= least <= most <= of.high or max(-least, most) > _EXACT:
-            self.refuse(f"{name} is {of.text}, which more than 53 bits leave", "use a type of at most 53 bits")
+        if wrapping.any() or not of.low <= least <= most <= of.high or max(-least, most) > _LEVELS:
+            self.refuse(f"{name} is {of.text}, which more than 51 bits leave", "use a type of at most 51 bits")
         return least, most
 
     def _quantiser(self, of: FixedPoint, low: int, high: int, *, wraps: bool) -> Curve:
-        if abs(of.bits) > _MOST_SHIFT or max(-low, high) > _EXACT:
-            self.refuse(f"{of.text} has more than 53 bits, or its point lies too far away", "use a narrower type")
+        if abs(of.bits) > _MOST_SHIFT or max(-low, high) > _LEVELS:
+            self.refuse(f"{of.text} has more than 51 bits, or its point lies too far away", "use a narrower type")
         return Quantiser(2.0**-of.bits, low, high, of.rounding, wraps=wraps).curve
 
     def floats(self, numbers: Integers, bits: int) -> Array:

@@ -137,6 +137,23 @@ def test_too_many_rounded_products_are_refused_with_the_bits_that_they_need(tmp_
     assert "give fc1.accum_t 16 bits behind the point, 8 more than now" in str(refused.value)
 
 
+@pytest.mark.parametrize("width", [51, 52, 53, 60])
+def test_a_wide_type_that_rounds_is_read_where_its_numbers_are_small(width: int) -> None:
+    """As hls4ml chooses them for layers of adders; of sixteenths, beside products that have sixty-fourths."""
+    result = Fixed(width, width - 4)
+    project = Written(1, Fixed(6, 3), (Dense(1, [Fraction(3, 8)], [Fraction(1)], Fixed(6, 2), Fixed(60, 40), result),))
+    network = _read(project)
+    for k in range(-32, 32):
+        point = [Fraction(k, 8)]
+        assert [low for low, _ in network.evaluate_exact(point)] == project(point)
+
+
+def test_a_wide_type_that_is_left_is_refused_by_its_name(tmp_path: Path) -> None:
+    wide = Dense(1, [Fraction(1 << 20)], [Fraction(0)], Fixed(30, 30), Fixed(110, 90), Fixed(54, 50))
+    with pytest.raises(NetworkError, match=r"line \d+: fc1 .*fc1.result_t is ap_fixed<54,50.*more than 51 bits leave"):
+        read_network(Written(1, Fixed(50, 45), (wide,)).write(tmp_path / "project"))
+
+
 def test_nothing_but_the_input_is_a_network_too() -> None:
     network = _read(Written(3, Fixed(4, 2), (Activation("linear", Fixed(4, 2)),)))
     assert [step.rows for step in network.steps] == [3, 3]
