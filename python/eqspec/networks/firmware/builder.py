@@ -121,7 +121,8 @@ class Builder:
         direct, bias = self.floats(found.direct, sums.weight_bits), self.floats(found.bias, found.bits)
         index = np.where(sums.index < 0, -1, value.rows[sums.index])
         terms = []
-        if direct.any():
+        if direct.any() or not found.pairs:
+            # Weights that are all 0 as well: what they multiply is stored all the same, and may leave its type.
             terms.append(Term(value.step, Tile(_narrow(index[None]), direct[None])))
         if found.pairs:
             assert accumulator is not None

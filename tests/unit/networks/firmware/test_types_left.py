@@ -98,6 +98,19 @@ def test_what_saturates_is_what_a_type_that_saturates_cannot_hold(project: Writt
         assert (found is not None) == leaves(project, point, "AP_SAT")
 
 
+def test_what_goes_into_zeros_alone_is_stored_all_the_same(tmp_path: Path) -> None:
+    """Weights that a coarse type makes 0: the output is a constant, and sums in front of it leave their type."""
+    first = Dense(1, [Fraction(4)], [Fraction(0)], Fixed(8, 4), Fixed(8, 4), Fixed(20, 10))
+    last = Dense(1, [Fraction(1, 4)], [Fraction(1)], Fixed(4, 4), Fixed(20, 10), Fixed(20, 10))
+    network = read_network(Written(1, Fixed(12, 8), (first, last)).write(tmp_path / "project"))
+    assert network.evaluate_exact([Fraction(3)]) == [(1, 1)]
+    assert first_outside(network, [Fraction(1)], wraps=True) is None
+    for value, name in ((3, "fc1.accum_t[0]"), (200, "x.input_t[0]")):
+        found = first_outside(network, [Fraction(value)], wraps=True)
+        assert found is not None
+        assert found.name(network) == name
+
+
 SPEC = """eqspec 1
 space sensor {{ features a, b  outputs y }}
 network firmware = "{project}" in sensor
