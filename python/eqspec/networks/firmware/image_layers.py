@@ -20,7 +20,7 @@ from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
 from eqspec.networks.firmware.layer import SPEED, Layer
 from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
-from eqspec.networks.firmware.sum_layers import STRATEGIES, factors_of, matrix_of, order_of, refuse_bits
+from eqspec.networks.firmware.sum_layers import STRATEGIES, every_so_many, factors_of, matrix_of, order_of, refuse_bits
 from eqspec.networks.firmware.sums import Sums
 from eqspec.networks.firmware.windows import PADS, Windows, by_code, of_stream, side_by_side, sides_of
 
@@ -283,4 +283,4 @@ def _ordered(made: _Convolution) -> tuple[Integers, NDArray[np.intp] | None]:
     reuse = declared.member_number(configuration, "reuse_factor")
     if reuse < 1 or made.inputs % reuse:
         layer.fail(f"the reuse factor {reuse} does not divide {made.inputs} inputs", "give it one that does")
-    return np.ascontiguousarray(stored.reshape(made.outputs, made.inputs)), None
+    return np.ascontiguousarray(stored.reshape(made.outputs, made.inputs)), every_so_many(made.inputs, reuse)

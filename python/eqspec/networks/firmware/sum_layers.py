@@ -90,15 +90,19 @@ def matrix_of(layer: Layer, configuration: Configuration, integers_: Integers, i
 
 
 def order_of(layer: Layer, configuration: Configuration, inputs: int) -> NDArray[np.intp] | None:
-    """In which order the kernel adds up its products, as `Sums` has it; None of a kernel that takes inputs twice.
-
-    With strategy resource and reuse factor R it takes every R-th input, from the first one, then from the second one.
-    """
+    """In which order the kernel adds up its products, as `Sums` has it; None of a kernel that takes inputs twice."""
     declared = layer.project.declared
     if declared.member_name(configuration, "strategy") == "nnet::latency":
         return np.arange(inputs)[:, None]
     reuse = declared.member_number(configuration, "reuse_factor")
-    return np.arange(inputs).reshape(-1, reuse).T.reshape(-1, 1) if reuse <= inputs else None
+    return every_so_many(inputs, reuse) if reuse <= inputs else None
+
+
+def every_so_many(inputs: int, reuse: int) -> NDArray[np.intp]:
+    """The order of strategy resource: every input by steps of the reuse factor from the first one, then from the
+    second one, and so on.
+    """
+    return np.arange(inputs).reshape(-1, reuse).T.reshape(-1, 1)
 
 
 def factors_of(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:

@@ -99,6 +99,14 @@ def test_a_convolution_of_each_channel_by_itself_and_averages(settings: dict[str
     check_outputs(network, "apart", compiled(tmp_path, {"apart": (place, network)}))
 
 
+def test_a_convolution_that_adds_up_by_steps_of_its_reuse_factor(tmp_path: Path) -> None:
+    """And whose accumulator saturates on the way, so that the order counts."""
+    model = Model((2, 4, 4), 71).convolved(2).flat().dense(2)
+    place = project(tmp_path / "project", model, strategy="Resource", reuse=2, **_settings(**CUT_OFF))
+    network = read_network(place)
+    check_outputs(network, "reused", compiled(tmp_path, {"reused": (place, network)}))
+
+
 def test_a_convolution_of_single_pixels_of_a_sequence(tmp_path: Path) -> None:
     """Without partitions it has a kernel of its own, which takes all pixels at once."""
     random = np.random.default_rng(0)
