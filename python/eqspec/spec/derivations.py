@@ -199,10 +199,10 @@ def integers(held: ast.NumberType, lookup: Lookup, *, per_channel: bool) -> Inte
     bits_of_word = text.removeprefix("int")
     if bits_of_word.isdecimal() and bits_of_word.isascii() and text not in vocabulary.WORDS["integer type"]:
         least, most = INTEGER_BITS
-        if listed or not least <= int(bits_of_word[:9]) <= most:
-            hint, fixes = f"write 'int<B>' with B from {least} to {most}", ()
-        else:
-            hint, fixes = f"write 'int<{bits_of_word}>'", (Fix(held.span, f"int<{bits_of_word}>"),)
+        hint, fixes = f"write 'int<B>' with B from {least} to {most}", tuple[Fix, ...]()
+        if not listed and least <= int(bits_of_word[:9]) <= most:
+            written = f"int<{int(bits_of_word)}>"
+            hint, fixes = f"write '{written}'", (Fix(held.span, written),)
         raise Fault(error("E103", f"unknown integer type '{text}'", held.span, help=hint, fixes=fixes))
     word = vocabulary.look_up("integer type", held.word)
     if word != "int":
