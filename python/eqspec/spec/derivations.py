@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
-from eqspec.errors import Label
+from eqspec.errors import Fix, Label
 from eqspec.lazy_dataclass import dataclass
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
@@ -195,7 +195,16 @@ def _table(path: ast.Expression, columns: ast.Range | None, module: Module, scop
 
 def integers(held: ast.NumberType, lookup: Lookup, *, per_channel: bool) -> IntegerPrecision | Unknown:
     """Integers of a type such as int8 or int<12>; Fault E103, E112, E130, E134 or E138 for any other."""
-    word, listed = vocabulary.look_up("integer type", held.word), held.arguments
+    text, listed = held.word.text, held.arguments
+    bits_of_word = text.removeprefix("int")
+    if bits_of_word.isdecimal() and bits_of_word.isascii() and text not in vocabulary.WORDS["integer type"]:
+        least, most = INTEGER_BITS
+        hint, fixes = f"write 'int<B>' with B from {least} to {most}", tuple[Fix, ...]()
+        if not listed and least <= int(bits_of_word[:9]) <= most:
+            written = f"int<{int(bits_of_word)}>"
+            hint, fixes = f"write '{written}'", (Fix(held.span, written),)
+        raise Fault(error("E103", f"unknown integer type '{text}'", held.span, help=hint, fixes=fixes))
+    word = vocabulary.look_up("integer type", held.word)
     if word != "int":
         if listed:
             hint = f"write '{word}', or 'int<...>' with another number of bits"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from eqspec.errors import Fix
 from eqspec.spec import ast
-from eqspec.spec.findings import Fault, error, spelt
-from eqspec.spec.suggest import did_you_mean
+from eqspec.spec.findings import Fault, error
+from eqspec.spec.suggest import closest
 
 WORDS: dict[str, tuple[str, ...]] = {
     "norm": ("linf", "l1", "l2"),
@@ -38,7 +39,8 @@ def look_up(kind: str, name: ast.Name) -> str:
     if name.text in words:
         return name.text
     one_of = f"one of {', '.join(words)}"
-    meant = did_you_mean(name.text, words)
-    help_text = f"{meant} {one_of}" if meant else one_of
-    fixes = spelt(name.span, name.text, words)
+    bare = name.text[3:] if name.text.lower().startswith("ap_") else name.text  # as C++ writes types and modes
+    meant = bare if bare in words else closest(bare, words)
+    help_text = one_of if meant is None else f"did you mean '{meant}'? {one_of}"
+    fixes = () if meant is None else (Fix(name.span, meant),)
     raise Fault(error("E103", f"unknown {kind} '{name}'", name.span, help=help_text, fixes=fixes))

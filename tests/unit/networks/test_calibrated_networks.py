@@ -189,6 +189,65 @@ def test_weights_that_onnxruntime_quantises_by_itself(tmp_path: Path, layer: str
     assert not any("between quantisers" in note for note in other.notes)
 
 
+@pytest.mark.parametrize("scale", ["one", "of each column"])
+@pytest.mark.parametrize("bias", ["real", "of multiples", "of levels"])
+@pytest.mark.parametrize("layer", ["Gemm", "Conv"])
+def test_a_bias_that_onnxruntime_rounds_by_itself(tmp_path: Path, layer: str, bias: str, scale: str) -> None:
+    """A default session answers another level now and then: said in a note, which the file itself agrees with."""
+    rng = np.random.default_rng(0)
+    of_weights = np.array([0.25, 0.5, 0.25, 0.125], np.float32) if scale == "of each column" else np.float32(0.25)
+    step = np.float32(0.5) * np.broadcast_to(of_weights, 4)
+    levels = rng.integers(-9, 10, 4)
+    constants: dict[str, Any] = {
+        "s": np.float32(0.5), "z": np.uint8(128), "t": np.float32(1 / 16), "e": of_weights,
+        "l": rng.integers(-5, 6, (4, 6, 1, 1) if layer == "Conv" else (4, 6)).astype(np.int8),
+        "n": levels.astype(np.int32), "f": step,
+        "b": (levels * step + (0.06 if bias == "real" else 0)).astype(np.float32),
+    }  # fmt: skip
+    attributes = {"transB": 1} if layer == "Gemm" else {}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "d"),
+        node("DequantizeLinear", ["l", "e"], "w", axis=0),
+        *([node("DequantizeLinear", ["n", "f"], "b", axis=0)] if bias == "of levels" else []),
+        node(layer, ["d", "w", "b"], "m", **attributes),
+        node("QuantizeLinear", ["m", "t", "z"], "g"),
+        node("DequantizeLinear", ["g", "t", "z"], "y"),
+    ]
+    if bias == "of levels":
+        del constants["b"]
+    network = read_network(saved(tmp_path, nodes, constants, [1, 6, 1, 1] if layer == "Conv" else [1, 6]))
+    points = rng.integers(-8, 9, (40, 6)) / 2
+    plain, rewritten = Session(network), Session(network, rewritten=True)
+    answers = [np.array([session.run(point) for point in points]) for session in (plain, rewritten)]
+    assert np.array_equal(answers[0], network.evaluate(points))
+    said = any("its bias is real numbers between quantisers" in note for note in network.notes)
+    assert said == (answers[1] != answers[0]).any() == (bias == "real")
+
+
+@pytest.mark.parametrize("kinds", ["uint8", "int8", "int16", "uint8 int8", "int8 uint8", "uint8 int16"])
+@pytest.mark.parametrize("step", [1 / 255, 1 / 256, 0.0031, 1 / 127])
+def test_a_softmax_that_onnxruntime_computes_on_levels(tmp_path: Path, step: float, kinds: str) -> None:
+    """A default session answers another level at many points, unless one over the step is whole."""
+    before, after = (np.dtype(kind).type for kind in (kinds.split() * 2)[:2])
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "d"),
+        node("Softmax", ["d"], "p", axis=-1),
+        node("QuantizeLinear", ["p", "t", "u"], "g"),
+        node("DequantizeLinear", ["g", "t", "u"], "y"),
+    ]
+    zeros = {"z": before(0), "u": after(np.iinfo(after).min if after is np.int8 else 0)}
+    constants: dict[str, Any] = {"s": np.float32(1 / 32), "t": np.float32(step), **zeros}
+    network = read_network(saved(tmp_path, nodes, constants, [1, 4], opset=21))
+    points = np.random.default_rng(0).integers(0, 100, (200, 4)) / 32
+    plain, rewritten = Session(network), Session(network, rewritten=True)
+    answers = [np.array([session.run(point) for point in points]) for session in (plain, rewritten)]
+    said = any("one over the step of its result" in note for note in network.notes)
+    assert said == ((np.abs(answers[1] - answers[0]) > step / 2).any(axis=1).mean() > 0.1)
+    assert said == ("16" not in kinds and step in (1 / 255, 0.0031))
+
+
 def levels_of_weights(layer: str, inputs: str, weights: str) -> tuple[list[Any], dict[str, Any]]:
     """A product of 32 inputs, of levels or not, and weights of levels in one of several layouts.
 

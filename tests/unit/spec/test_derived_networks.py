@@ -91,6 +91,11 @@ def test_values_that_are_not_known_leave_the_precision_open() -> None:
         ("network g = f quantised to int<5/2> calibrated on \"t\"", "E138", "not 2.5"),
         ("network g = f quantised to int8<8> calibrated on \"t\"", "E112", "'int8' takes no bits"),
         ("network g = f quantised to int calibrated on \"t\"", "E112", "found 0 values"),
+        ("network g = f quantised to int7 calibrated on \"t\"", "E103", "write 'int<7>'"),
+        ("network g = f quantised to int32 calibrated on \"t\"", "E103", "with B from 2 to 16"),
+        ("network g = f as ap_fixed<16, 6>", "E103", "did you mean 'fixed'?"),
+        ("network g = f as fixed<8, 6, AP_RND, SAT>", "E103", "did you mean 'RND'?"),
+        ("network g = f as fixed<8, 6, RND, AP_SAT>", "E103", "did you mean 'SAT'?"),
         ("network g = f quantised to int8 per row calibrated on \"t\"", "E103", "unknown scale 'row'"),
         ("network g = f quantised to int8 calibrated on 3", "E134", "expected a text"),
         ("network g = f quantised to int8", "E214", "which inputs 'g' is calibrated on"),
@@ -121,7 +126,7 @@ def test_every_slip_is_found(text: str, code: str, said: str) -> None:
         checked(f"{text}\n")
     assert code in [d.code for d in caught.value.diagnostics]
     (found,) = [d for d in caught.value.diagnostics if d.code == code][:1]
-    assert said in found.message
+    assert said in f"{found.message} {found.help}"
     assert found.span is not None
 
 

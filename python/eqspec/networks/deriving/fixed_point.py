@@ -37,6 +37,7 @@ from eqspec.networks.program import Step, Tile, content
 
 _CHAINS = "networks whose layers follow one another are quantised to fixed point: dense layers, convolutions and ReLU"
 _MOVES = ("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+_OF_VECTORS = ("Add", "Dropout", "Gemm", "Identity", "LogSoftmax", "MatMul", "Relu", "Softmax")
 _ENDS = ("LogSoftmax", "Softmax")
 
 
@@ -48,7 +49,7 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         where = f"layer {layer}: " if layer else "inputs: "
         raise DerivationError(network.source, where + message, fix=fix)
 
-    every = _all_are_layers(network)
+    every, in_order = _all_are_layers(network), _all_are_dense(network)
     of = types.roles
     builder = Builder(network.input_size, refuse)
     value = builder.entered(of["inputs"], "input_t", np.arange(network.input_size))
@@ -56,7 +57,8 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         layer = number + 1
         tile = _tile(step, number, refuse)
         rows = None if every else _moved(step, tile)
-        value = _assigned(builder, value, step, tile, rows, of, f"layer{layer}")
+        order = np.arange(tile.taps)[:, None] if in_order and tile.positions == 1 else None
+        value = _assigned(builder, value, step, tile, rows, order, of, f"layer{layer}")
     steps, casts = finished(builder, value)
     digest = hashlib.sha256(f"fixed point {network.identity} {types.text}\n".encode())
     for part in content(network.steps):
@@ -100,6 +102,14 @@ def _all_are_layers(network: Network) -> bool:
         message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {computing}"
         raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
     return layers != computing
+
+
+def _all_are_dense(network: Network) -> bool:
+    """Whether nothing but dense layers of vectors is there, whose inputs hls4ml adds up in the order of the file.
+
+    What images become it adds up in another one, with channels behind the places.
+    """
+    return all(node.op_type in _OF_VECTORS for node in float_graph(network).nodes)
 
 
 def _are_layers(graph: FloatGraph, links: Links, network: Network) -> bool:
@@ -150,10 +160,13 @@ def _assigned(
     step: Step,
     tile: Tile,
     rows: NDArray[np.intp] | None,
+    order: NDArray[np.intp] | None,
     of: dict[str, FixedPoint],
     name: str,
 ) -> Value:
-    """What a step gives, in the order of its rows; `rows` says which entries it takes if it only moves them."""
+    """What a step gives, in the order of its rows; `rows` says which entries it takes if it only moves them, `order`
+    how hls4ml adds up, where that is known.
+    """
     rectified = step.function == "relu"
     if rows is not None:
         if (rows < 0).any():
@@ -165,7 +178,7 @@ def _assigned(
         builder.refuse("its bias differs from position to position", "export the network without what was folded in")
     weights = _written(tile.weight[0], of["weights"])
     bias = _written(by_position[:, 0], of["biases"])
-    sums = Sums(tile.index[0].astype(np.intp), weights, of["weights"].bits, bias, of["biases"].bits)
+    sums = Sums(tile.index[0].astype(np.intp), weights, of["weights"].bits, bias, of["biases"].bits, order)
     summed = builder.added(value, sums, of["accumulators"], f"{name}.accum_t")
     found = builder.assigned(summed, of["results"], f"{name}.result_t")
     if rectified:

@@ -29,6 +29,8 @@ from eqspec.networks.quantiser import Quantiser, Rounding
 Refuse = Callable[[str, str], NoReturn]
 """What raises the error about the place that is being read: a message and a fix."""
 _EXACT = 1 << 53
+_LEVELS = 1 << 50
+"""The largest level of a quantiser."""
 _MOST_SHIFT = 900
 """Bits in front of or behind the point of which a power of two is a float64 far from both ends."""
 
@@ -85,7 +87,8 @@ class Builder:
                 f"{name} is {of.text}, to which fractions are assigned; which way that rounds is not certain", fix
             )
         wrapping = ~inside if of.wraps else np.zeros(value.size, bool)
-        if changes and wrapping.any():
+        if changes and (of.signed or of.wraps):
+            # What max(0, x) cuts off there is no number that leaves its type: `never saturates` does not count it.
             value, changes = self.function(value, "relu", before), False
         low, high = self._ends(of, before.levels(of), wrapping, name)
         # Behind max(0, x) no level below 0 is met, and 0 is: cutting off there is the same, and one function less.
@@ -115,10 +118,13 @@ class Builder:
             message = f"{positions * sums.weights.size} products; networks of up to {MAX_PRODUCTS} are decided"
             self.refuse(message, "use a smaller network")
         found = Products(value.lattice, sums, accumulator)
+        if accumulator is not None and not (accumulator.wraps or found.partial.inside(accumulator).all()):
+            return self._saturated(value, sums, found, accumulator, name)
         direct, bias = self.floats(found.direct, sums.weight_bits), self.floats(found.bias, found.bits)
         index = np.where(sums.index < 0, -1, value.rows[sums.index])
         terms = []
-        if direct.any():
+        if direct.any() or not found.pairs:
+            # Weights that are all 0 as well: what they multiply is stored all the same, and may leave its type.
             terms.append(Term(value.step, Tile(_narrow(index[None]), direct[None])))
         if found.pairs:
             assert accumulator is not None
@@ -127,12 +133,59 @@ class Builder:
         made = self.new(tuple(terms), np.repeat(bias, positions))
         rows = np.arange(outputs * positions).reshape(outputs, positions).T.reshape(-1)
         summed = Value(made, rows, found.sums)
-        if accumulator is None:
-            return summed
-        if not accumulator.wraps and not found.partial.inside(accumulator).all():
+        return summed if accumulator is None else self.assigned(summed, accumulator, name)
+
+    def _saturated(self, value: Value, sums: Sums, found: Products, of: FixedPoint, name: str) -> Value:
+        """The sums of a layer in an accumulator that may saturate on the way: part by part, in the kernel's order.
+
+        A part ends where a sum may have reached an end of the type. Within a part no sum does, so that its order does
+        not matter; behind it the sum is cut off, and the next part begins with what is left.
+        """
+        if sums.order is None:
             fix = "use AP_WRAP there, with as many bits as the sum needs"
-            self.refuse(f"{name} is {accumulator.text}, and a partial sum may reach its ends", fix)
-        return self.assigned(summed, accumulator, name)
+            self.refuse(f"{name} is {of.text}, and a partial sum may reach its ends", fix)
+        positions, outputs = len(sums.index), len(sums.weights)
+        rounded = self._rounded_products(value, sums, found, of, name) if found.pairs else INPUTS
+        products = [one.levels(of) for one in found.each]
+        least, most, steps = (
+            np.stack([getattr(one, what) for one in products]).reshape(outputs * positions, -1)
+            for what in ("least", "most", "step")
+        )
+        bias = np.repeat(found.bias, positions)
+        so_far = Lattice(bias, bias, integers(np.zeros(len(bias))), of.bits)
+        place, part = INPUTS, list[int]()
+        for taps in sums.order.tolist():
+            part += taps
+            so_far = so_far.sum_with(Lattice(least[:, taps], most[:, taps], steps[:, taps], of.bits).summed(), 1)
+            if so_far.inside(of).all():
+                continue
+            kind = Curves.all(self._quantiser(of, of.low, of.high, wraps=False))
+            place, part = self._part(value, sums, found, (rounded, place), part, kind), []
+            self.casts.append(Cast(place, slice(0, len(bias)), f"{name} of a partial sum", of.text))
+            so_far = so_far.assigned(of)
+        if part:
+            place = self._part(value, sums, found, (rounded, place), part, "identity")
+        rows = np.arange(outputs * positions).reshape(outputs, positions).T.reshape(-1)
+        return Value(place, rows, so_far.taken(rows))
+
+    def _part(
+        self, value: Value, sums: Sums, found: Products, before: tuple[int, int], part: list[int], function: Function
+    ) -> int:
+        """The step of a part of a sum: `before` are the step of rounded products and that of the sum so far."""
+        rounded, so_far = before
+        outputs, positions, _ = found.pair_of.shape
+        bias = np.repeat(self.floats(found.bias, found.bits), positions)
+        terms = []
+        if so_far != INPUTS:
+            bias = np.zeros(len(bias))
+            terms.append(Term(so_far, Tile.rearranged(np.arange(len(bias)))))
+        direct, pairs = self.floats(found.direct[:, part], sums.weight_bits), found.pair_of[:, :, part]
+        index = np.where(sums.index[:, part] < 0, -1, value.rows[sums.index[:, part]])
+        if direct.any() or not found.pairs:
+            terms.append(Term(value.step, Tile(_narrow(index[None]), direct[None])))
+        if (pairs >= 0).any():
+            terms.append(Term(rounded, Tile(_narrow(pairs), np.ones((outputs, 1, len(part))))))
+        return self.new(tuple(terms), bias, function)
 
     def divided(self, value: Value, counts: Integers, of: FixedPoint) -> Value:
         """Each entry, of this type, divided by a whole number of its own and cut off towards zero at its last digit."""
@@ -147,8 +200,8 @@ class Builder:
 
     def _divider(self, of: FixedPoint, count: int, before: Lattice) -> Curve:
         most = max(int(np.abs(before.least).max()), int(np.abs(before.most).max()))
-        if abs(of.bits) > _MOST_SHIFT or most > _EXACT:
-            self.refuse(f"{of.text} has more than 53 bits, or its point lies too far away", "use a narrower type")
+        if abs(of.bits) > _MOST_SHIFT or most > _LEVELS:
+            self.refuse(f"{of.text} has more than 51 bits, or its point lies too far away", "use a narrower type")
         unit = 2.0**-of.bits
         return Quantiser(count * unit, -most, most, Rounding.ZERO, unit=unit).curve
 
@@ -243,8 +296,8 @@ class Builder:
         tile = Tile(
             _narrow(value.rows[entries].reshape(-1, 1, 1)), self.floats(weights, sums.weight_bits).reshape(-1, 1, 1)
         )
-        if max(-low, high) > _EXACT:
-            self.refuse(f"{name} is {of.text}, which rounds numbers of more than 53 bits", "use a narrower type")
+        if max(-low, high) > _LEVELS:
+            self.refuse(f"{name} is {of.text}, which rounds numbers of more than 51 bits", "use a narrower type")
         kind = self._quantiser(of, low, high, wraps=False)
         step = self.new((Term(value.step, tile),), np.zeros(len(entries)), Curves.all(kind))
         if not of.wraps and not rounded.inside(of).all():
@@ -268,16 +321,16 @@ class Builder:
 
     def _ends(self, of: FixedPoint, levels: Lattice, wrapping: Marks, name: str) -> tuple[int, int]:
         """Where levels are cut off or wrapped: the ends of the type, or of what occurs where these are no floats."""
-        if max(-of.low, of.high) <= _EXACT:
+        if max(-of.low, of.high) <= _LEVELS:
             return of.low, of.high
         least, most = int(levels.least.min()), int(levels.most.max())
-        if wrapping.any() or not of.low <= least <= most <= of.high or max(-least, most) > _EXACT:
-            self.refuse(f"{name} is {of.text}, which more than 53 bits leave", "use a type of at most 53 bits")
+        if wrapping.any() or not of.low <= least <= most <= of.high or max(-least, most) > _LEVELS:
+            self.refuse(f"{name} is {of.text}, which more than 51 bits leave", "use a type of at most 51 bits")
         return least, most
 
     def _quantiser(self, of: FixedPoint, low: int, high: int, *, wraps: bool) -> Curve:
-        if abs(of.bits) > _MOST_SHIFT or max(-low, high) > _EXACT:
-            self.refuse(f"{of.text} has more than 53 bits, or its point lies too far away", "use a narrower type")
+        if abs(of.bits) > _MOST_SHIFT or max(-low, high) > _LEVELS:
+            self.refuse(f"{of.text} has more than 51 bits, or its point lies too far away", "use a narrower type")
         return Quantiser(2.0**-of.bits, low, high, of.rounding, wraps=wraps).curve
 
     def floats(self, numbers: Integers, bits: int) -> Array:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware import adders
@@ -19,7 +20,7 @@ from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import integers
 from eqspec.networks.firmware.layer import SPEED, Layer
 from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
-from eqspec.networks.firmware.sum_layers import STRATEGIES, factors_of, matrix_of, refuse_bits
+from eqspec.networks.firmware.sum_layers import STRATEGIES, every_so_many, factors_of, matrix_of, order_of, refuse_bits
 from eqspec.networks.firmware.sums import Sums
 from eqspec.networks.firmware.windows import PADS, Windows, by_code, of_stream, side_by_side, sides_of
 
@@ -104,15 +105,15 @@ class _Convolution:
             return (pixels[:, :, None] * self.channels + np.arange(self.channels)).reshape(len(pixels), -1)
         return by_code(self.layer, self.configuration, (self.positions, self.inputs), self.pixels * self.channels)
 
-    def gives(self, index: Windows, matrix: Integers) -> None:
-        """The sums of each position."""
+    def gives(self, index: Windows, matrix: Integers, order: NDArray[np.intp] | None = None) -> None:
+        """The sums of each position; `order` is that in which the kernel adds up, where it is known."""
         layer = self.layer
         if len(index) * matrix.size > MAX_PRODUCTS:
             layer.fail(f"{len(index) * matrix.size} products", f"networks of up to {MAX_PRODUCTS} are decided")
         given = layer.given(self.pixels * self.channels)
         bias = layer.weights(layer.call.arguments[3], self.type("bias_t"), self.outputs)
         factors = factors_of(layer, self.product, matrix, self.type("weight_t"))
-        sums = Sums(index, factors, self.type("weight_t").bits, bias.integers, self.type("bias_t").bits)
+        sums = Sums(index, factors, self.type("weight_t").bits, bias.integers, self.type("bias_t").bits, order)
         layer.project.builder.refuse = layer.fail
         summed = layer.project.builder.added(given, sums, self.type("accum_t"), f"{layer.name}.accum_t")
         layer.gives(summed, argument=1, template=1, word=None if self._packs else self.outputs)
@@ -130,7 +131,8 @@ class _Convolution:
             self.layer.fail(f"{self.product.name} multiplies {inputs} by {outputs}", "write the project again")
         if self.declared.member_name(self.product, "strategy") != adders.STRATEGY:
             stored = self.weights(inputs * outputs)
-            self.gives(index, matrix_of(self.layer, self.product, stored, inputs, outputs))
+            matrix = matrix_of(self.layer, self.product, stored, inputs, outputs)
+            self.gives(index, matrix, order_of(self.layer, self.product, inputs))
             return
         layer = self.layer
         kernel = self.declared.member_name(self.product, "kernel", "data_T", "res_T", "CONFIG_T")
@@ -153,7 +155,7 @@ def conv(axes: int) -> Callable[[Layer], None]:
             made.gives_of_kernel(made.entries())
         else:
             layer.project.templates.check(f"nnet_conv{axes}d.h", f"conv_{axes}d_cl")
-            made.gives(made.entries(), _ordered(made))
+            made.gives(made.entries(), *_ordered(made))
 
     return read
 
@@ -171,7 +173,7 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
             if axes == 1 and made.kernel == _BATCHED:
                 made.gives(*_batched(made))
             else:
-                made.gives(made.entries(), _ordered(made))
+                made.gives(made.entries(), *_ordered(made))
             return
         layer.rests_on(f"nnet_sepconv{axes}d", name)
         layer.project.templates.check("nnet_sepconv_stream.h", "pointwise_mult_buffer")
@@ -187,9 +189,10 @@ def pointwise(axes: int) -> Callable[[Layer], None]:
     return read
 
 
-def _batched(made: _Convolution) -> tuple[Windows, Integers]:
-    """The pixel of each position of a sequence, and the weights, of the kernel that takes all pixels at once: it reads
-    no buffer, and 0 where strides and padding lead out of the sequence.
+def _batched(made: _Convolution) -> tuple[Windows, Integers, NDArray[np.intp]]:
+    """The pixel of each position of a sequence, the weights, and in which order channels are added up.
+
+    The kernel takes all pixels at once: it reads no buffer, and 0 where strides and padding lead out of the sequence.
     """
     layer, number = made.layer, made.declared.member_number
     strategy = made.declared.member_name(made.configuration, "strategy")
@@ -203,7 +206,7 @@ def _batched(made: _Convolution) -> tuple[Windows, Integers]:
     pixels = (np.arange(made.positions) * stride - pad).reshape(-1, 1)
     index = np.where((pixels < 0) | (pixels >= made.pixels), -1, pixels * made.channels + np.arange(made.channels))
     stored = made.weights(made.inputs * made.outputs)
-    return index, np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T)
+    return index, np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T), np.arange(made.inputs)[:, None]
 
 
 def depthwise(axes: int) -> Callable[[Layer], None]:
@@ -231,7 +234,9 @@ def depthwise(axes: int) -> Callable[[Layer], None]:
         matrix = integers(np.zeros((made.channels, made.inputs)))
         own = np.arange(made.inputs)
         matrix[own % made.channels, own] = stored
-        made.gives(made.entries(), matrix)
+        kernel = made.declared.member_name(made.product, "kernel", "data_T", "res_T", "CONFIG_T") if layer.word else ""
+        places = np.arange(made.inputs).reshape(-1, made.channels)
+        made.gives(made.entries(), matrix, places if not layer.word or kernel.endswith("DenseLatency") else None)
 
     return read
 
@@ -255,8 +260,8 @@ def _check_depthwise_kernel(made: _Convolution) -> None:
         layer.fail(f"the reuse factor {reuse} does not fit {made.inputs} products", "give it one that divides them")
 
 
-def _ordered(made: _Convolution) -> Integers:
-    """The weights by output and input, as the kernel of io_parallel takes them."""
+def _ordered(made: _Convolution) -> tuple[Integers, NDArray[np.intp] | None]:
+    """The weights by output and input, as the kernel of io_parallel takes them, and in which order it adds up."""
     stored = made.weights(made.inputs * made.outputs)
     layer, axes = made.layer, made.axes
     declared, templates, configuration = made.declared, layer.project.templates, made.configuration
@@ -273,9 +278,9 @@ def _ordered(made: _Convolution) -> Integers:
         templates.check(f"nnet_conv{axes}d.h", kernel)
     if latency:
         templates.check(f"nnet_conv{axes}d_latency.h", f"conv_{axes}d_latency_cl")
-        return np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T)
+        return np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T), np.arange(made.inputs)[:, None]
     templates.check(f"nnet_conv{axes}d_resource.h", f"conv_{axes}d_resource_cl")
     reuse = declared.member_number(configuration, "reuse_factor")
     if reuse < 1 or made.inputs % reuse:
         layer.fail(f"the reuse factor {reuse} does not divide {made.inputs} inputs", "give it one that does")
-    return np.ascontiguousarray(stored.reshape(made.outputs, made.inputs))
+    return np.ascontiguousarray(stored.reshape(made.outputs, made.inputs)), every_so_many(made.inputs, reuse)

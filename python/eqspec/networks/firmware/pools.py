@@ -215,8 +215,9 @@ def _pooled(
             found = builder.assigned(builder.largest(given, entries), accumulator, name)
     else:
         _check_addition(layer, given, accumulator)
-        nothing = integers([0])
-        sums = Sums(entries, integers([[1] * entries.shape[1]]), 0, nothing, 0)
+        nothing, taps = integers([0]), entries.shape[1]
+        order = None if layer.word else np.arange(taps)[:, None]
+        sums = Sums(entries, integers([[1] * taps]), 0, nothing, 0, order)
         found = builder.divided(builder.added(given, sums, accumulator, name), _integers(counts), accumulator)
     word = layer.word if layer.word == channels else None
     layer.gives(found, argument=1, template=1, word=channels if layer.word and word else None)
@@ -227,7 +228,7 @@ def _integers(counts: NDArray[np.intp]) -> Integers:
 
 
 def _check_addition(layer: Layer, given: Value, accumulator: FixedPoint) -> None:
-    """Refuse sums of io_parallel that depend on their order: there every sum is rounded, and not what is added."""
+    """Refuse sums of io_parallel that are not those of rounded entries: there every sum is rounded."""
     if layer.word:
         return
     lattice = given.lattice

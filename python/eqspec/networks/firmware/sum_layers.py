@@ -9,6 +9,7 @@ normalize      scale times input plus bias, exactly, assigned to the result's ty
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware import adders, one_bit
@@ -50,7 +51,8 @@ def dense(layer: Layer) -> None:
         one_bit.dense(layer, product, given, matrix, of_weight, bias, accumulator)
         return
     factors = factors_of(layer, configuration, matrix, of_weight)
-    sums = Sums(np.arange(inputs)[None], factors, of_weight.bits, bias.integers, of_bias.bits)
+    order = order_of(layer, configuration, inputs)
+    sums = Sums(np.arange(inputs)[None], factors, of_weight.bits, bias.integers, of_bias.bits, order)
     layer.project.builder.refuse = layer.fail
     summed = layer.project.builder.added(given, sums, accumulator, f"{layer.name}.accum_t")
     layer.gives(summed, argument=1, template=1)
@@ -85,6 +87,22 @@ def matrix_of(layer: Layer, configuration: Configuration, integers_: Integers, i
         fix = "give it a reuse factor that divides its inputs, or a multiple of their number"
         layer.fail(f"the reuse factor {reuse} does not fit {inputs} inputs", fix)
     return np.ascontiguousarray(integers_.reshape(outputs, inputs))
+
+
+def order_of(layer: Layer, configuration: Configuration, inputs: int) -> NDArray[np.intp] | None:
+    """In which order the kernel adds up its products, as `Sums` has it; None of a kernel that takes inputs twice."""
+    declared = layer.project.declared
+    if declared.member_name(configuration, "strategy") == "nnet::latency":
+        return np.arange(inputs)[:, None]
+    reuse = declared.member_number(configuration, "reuse_factor")
+    return every_so_many(inputs, reuse) if reuse <= inputs else None
+
+
+def every_so_many(inputs: int, reuse: int) -> NDArray[np.intp]:
+    """The order of strategy resource: every input by steps of the reuse factor from the first one, then from the
+    second one, and so on.
+    """
+    return np.arange(inputs).reshape(-1, reuse).T.reshape(-1, 1)
 
 
 def factors_of(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:

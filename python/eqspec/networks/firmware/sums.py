@@ -4,8 +4,9 @@ hls4ml assigns every product to the accumulator's type by itself, then adds them
 a function of one input, and so a row of its own, one for each pair of an input and a weight that differ from all
 others. What wraps needs no row: addition modulo 2^W is associative, so that wrapped products and partial sums differ
 from the true ones by multiples of 2^W, which wrapping the whole sum takes away. Where the whole sum lies in the type,
-nothing is wrapped at all. An accumulator that saturates depends on the order of its sums; it is read where no partial
-sum, in whatever order, can reach its ends.
+nothing is wrapped at all. An accumulator that saturates depends on the order of its sums. Where no partial sum, in
+whatever order, can reach its ends, it is a plain sum; elsewhere the sum is cut into parts, in the order of the kernel,
+behind each of which it is cut off (`Builder.added`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,18 @@ class Sums:
     weight_bits: int
     bias: Integers
     bias_bits: int
+    order: NDArray[np.intp] | None = None
+    """In which order the kernel adds up k, behind the bias: (G, M), of whose rows each output takes one entry at most.
+    None where that is not known.
+    """
 
 
 class Products:
     """The products of a layer: which are rounded by the accumulator, and what their sums may be.
 
     `direct` (O, K) are the weights of those that are not. The others are `pairs` of an entry and a weight, each with a
-    row of its own, which `taps` (O, P, K') gather. `sums` are the whole sums in the order of the entries, and `partial`
+    row of its own, which `taps` (O, P, K') gather, and `pair_of` (O, P, K) by their place. `each` are the products of
+    each output (P, K), as they are added up. `sums` are the whole sums in the order of the entries, and `partial`
     what the sums may be on the way, in any order.
     """
 
@@ -51,6 +57,8 @@ class Products:
         self.direct = sums.weights.copy()
         known: dict[tuple[int, int], int] = {}
         gathered = list[NDArray[np.intp]]()
+        self.pair_of = np.full((outputs, *sums.index.shape), -1, np.intp)
+        self.each = list[Lattice]()
         totals, partials = list[Lattice](), list[Lattice]()
         self.exact_bits = 0
         self.bits = sums.bias_bits
@@ -81,6 +89,8 @@ class Products:
                 self.exact_bits = max(self.exact_bits, _bits_needed(products, chosen))
                 rounded = _mixed(products, chosen, accumulator)
             gathered.append(rows)
+            self.pair_of[output][:, chosen] = rows
+            self.each.append(rounded)
             whole = rounded.summed().plus(integers([self.bias[output]] * positions), self.bits)
             totals.append(whole)
             zero = integers(np.zeros(rounded.least.shape))

@@ -11,7 +11,7 @@ from onnx import NodeProto
 
 from eqspec.networks import pair_saturation
 from eqspec.networks.network import Port, places_of
-from eqspec.networks.readers import rewritten_weights, rounded_inputs
+from eqspec.networks.readers import rewritten_weights, rounded_inputs, softmax_on_levels
 from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import name_of
 from eqspec.networks.readers.steps import Steps
@@ -47,11 +47,13 @@ def _of_float32(made: Steps, unit: float) -> str:
 
 def about_onnxruntime(graph: Graph, pairs: Sequence[NodeProto]) -> Iterator[str]:
     """What onnxruntime computes otherwise; `pairs` are the nodes in which sums of two products may saturate."""
-    rewritten = rewritten_weights.concerned(graph.nodes, graph.initializers, graph.output_name)
+    of_weights, of_bias = rewritten_weights.concerned(graph)
     rounded = rounded_inputs.concerned(graph.nodes, graph.initializers)
     for nodes, note in (
-        (rewritten, rewritten_weights.NOTE),
+        (of_weights, rewritten_weights.NOTE),
+        (of_bias, rewritten_weights.OF_BIAS),
         (rounded, rounded_inputs.NOTE),
+        (softmax_on_levels.concerned(graph), softmax_on_levels.NOTE),
         (pairs, pair_saturation.NOTE),
     ):
         if nodes:

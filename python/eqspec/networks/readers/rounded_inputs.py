@@ -51,26 +51,27 @@ def concerned(nodes: Sequence[NodeProto], tensors: Mapping[str, TensorProto]) ->
         found = dequantised(name)
         return found if found is not None and _stored(found.input[0], makers, tensors) else None
 
-    def levels(name: str) -> int:
-        """The type of stored levels, or of those that a QuantizeLinear makes."""
-        if name in tensors:
-            return tensors[name].data_type
-        node = makers.get(name)
-        if node is None or node.op_type != "QuantizeLinear":
-            return TensorProto.UNDEFINED
-        if len(node.input) > 2 and node.input[2] in tensors:
-            return tensors[node.input[2]].data_type
-        return int(_attribute(node, "output_dtype", 0)) or TensorProto.UINT8
-
     def concerns(node: NodeProto) -> bool:
         of_weights, of_inputs = weights(node), dequantised(node.input[0])
-        if of_weights is None or levels(of_weights.input[0]) not in _SHORT:
+        if of_weights is None or type_of_levels(of_weights.input[0], makers, tensors) not in _SHORT:
             return False
-        of_bytes = of_inputs is not None and levels(of_inputs.input[0]) not in _LONG
+        of_bytes = of_inputs is not None and type_of_levels(of_inputs.input[0], makers, tensors) not in _LONG
         in_blocks = node.op_type == "MatMul" and _attribute(of_weights, "block_size", 0) > 0
         return not of_bytes or in_blocks
 
     return [node for node in nodes if node.domain in STANDARD and _plain(node) and concerns(node)]
+
+
+def type_of_levels(name: str, makers: Mapping[str, NodeProto], tensors: Mapping[str, TensorProto]) -> int:
+    """The type of stored levels, or of those that a QuantizeLinear makes."""
+    if name in tensors:
+        return tensors[name].data_type
+    node = makers.get(name)
+    if node is None or node.op_type != "QuantizeLinear":
+        return TensorProto.UNDEFINED
+    if len(node.input) > 2 and node.input[2] in tensors:
+        return tensors[node.input[2]].data_type
+    return int(_attribute(node, "output_dtype", 0)) or TensorProto.UINT8
 
 
 def _plain(node: NodeProto) -> bool:

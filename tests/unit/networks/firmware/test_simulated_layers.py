@@ -22,9 +22,17 @@ def _settings(**of_layers: dict[str, str]) -> dict[str, Any]:
     return {"precision": "ap_fixed<14,6>", "of_layers": {**NARROW, **of_layers}}
 
 
+CUT_OFF = {
+    name: {"accum": "ap_fixed<12,4,AP_RND,AP_SAT>", "result": "ap_fixed<11,5>"}
+    for name in ("MatMul", "Conv", "Depthwise", "MaxPool")
+}
+"""Accumulators that saturate in the middle of sums."""
+
+
 STREAMS: dict[str, tuple[Model, dict[str, Any]]] = {
     "image": (Model((2, 5, 6), 40).convolved(2, pad=1).then("Relu").pooled().flat().dense(2), _settings()),
     "averages": (Model((2, 8, 8), 42).apart().then("Relu").pooled().convolved(2).flat().dense(2), _settings(**POOL)),
+    "cut_off": (Model((2, 4, 5), 43).convolved(2, pad=1).flat().dense(2), _settings(**CUT_OFF)),
     "averages_of_all": (
         Model((2, 5, 6), 45).convolved(3, pad=1, stride=2).pooled_as_one().flat().dense(2),
         _settings(),
@@ -83,11 +91,20 @@ def test_every_output_is_that_of_the_simulation(
     check_projects(tmp_path, networks)
 
 
-def test_a_convolution_of_each_channel_by_itself_and_averages(tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [_settings(**POOL), _settings(**CUT_OFF)])
+def test_a_convolution_of_each_channel_by_itself_and_averages(settings: dict[str, Any], tmp_path: Path) -> None:
     model = Model((3, 6, 5), 70).apart().then("Relu").pooled().flat().dense(2)
-    place = _made(tmp_path / "averages", model, **_settings(**POOL))
+    place = _made(tmp_path / "averages", model, **settings)
     network = read_network(place)
     check_outputs(network, "apart", compiled(tmp_path, {"apart": (place, network)}))
+
+
+def test_a_convolution_that_adds_up_by_steps_of_its_reuse_factor(tmp_path: Path) -> None:
+    """And whose accumulator saturates on the way, so that the order counts."""
+    model = Model((2, 4, 4), 71).convolved(2).flat().dense(2)
+    place = project(tmp_path / "project", model, strategy="Resource", reuse=2, **_settings(**CUT_OFF))
+    network = read_network(place)
+    check_outputs(network, "reused", compiled(tmp_path, {"reused": (place, network)}))
 
 
 def test_a_convolution_of_single_pixels_of_a_sequence(tmp_path: Path) -> None:

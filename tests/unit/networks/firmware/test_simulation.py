@@ -65,6 +65,15 @@ CASES: dict[str, tuple[Model, dict[str, Any]]] = {
         _two_layers(13),
         {"precision": "ap_fixed<8,3>", "of_layers": _all("ap_fixed<28,14,AP_TRN,AP_SAT>")},
     ),
+    "sums_cut_off": (_two_layers(34), {"of_layers": _all("ap_fixed<12,3,AP_RND,AP_SAT>")}),
+    "sums_cut_off_reused": (
+        Model(6, 35).dense(4).then("Relu").dense(2),
+        {"strategy": "Resource", "reuse": 2, "of_layers": _all("ap_fixed<11,3,AP_TRN,AP_SAT_SYM>")},
+    ),
+    "sums_cut_off_in_a_stream": (
+        _two_layers(36),
+        {"io_type": "io_stream", "of_layers": _all("ap_fixed<10,3,AP_RND_CONV,AP_SAT>", "ap_fixed<9,4>")},
+    ),
     "input_saturates": (_two_layers(14), _types(global_in={"result": "ap_fixed<7,2,AP_RND_CONV,AP_SAT>"})),
     "small_input": (_two_layers(15), _types(global_in={"result": "ap_ufixed<6,-1,AP_RND>"})),
     "whole": (
