@@ -329,7 +329,7 @@ def test_the_core_refuses_what_does_not_fit() -> None:
     for rules, numbers, named in (
         ([[None]], [[1.0]], "tanh"),
         ([[("table", [0.0, 1.0])]], [[1.0]], "table"),
-        ([[("lines", [1.0, 0.0])]], [[1.0]], "lines"),
+        ([[("lines", [1.0, 0.0, 2.0])]], [[1.0]], "lines"),
         ([[("table", [0.0, 1.0, np.nan])]], [[1.0]], "table"),
         ([], [[1.0]], "rules"),
         ([[("table", [0.0, 1.0, 5.0])]], [[]], "numbers"),
