@@ -93,12 +93,13 @@ def on_cells(
     for start in range(0, count, cells.together):
         check()
         part = range(start, min(start + cells.together, count))
+        beside = _beside(task, cells.runs[0], part)
         if about_one:
-            unsettled = _leaving(task, cells.runs[0], part, threads)
+            unsettled = _leaving(task, cells.runs[0], part, beside, threads)
         else:
             reference, candidate = cells.values(part, threads)
-            unsettled = _unsettled(task, reference, candidate, check)
-            met = met or _likely_met(task, cells.runs[0], reference, part)
+            unsettled = _unsettled(task, reference, candidate, beside, check)
+            met = met or _likely_met(task, reference, beside)
         for place in unsettled:
             alone += 1
             check()
@@ -120,15 +121,29 @@ def on_cells(
     return Decided(count, proved=certain, vacuous=vacuous)
 
 
-def _likely_met(task: Task, run: Run, reference: Known, part: range) -> bool:
+def says_nothing(task: Task, check: Callable[[], None], cells: CellRuns, *, threads: int = 1) -> bool:
+    """Whether the guard of a claim that holds is met in none of these cells."""
+    if not isinstance(task.property, Guarded):
+        return False
+    count = cells.cells.count
+    for start in range(0, count, cells.together):
+        check()
+        part = range(start, min(start + cells.together, count))
+        if _likely_met(task, cells.runs[0](part, threads=threads), _beside(task, cells.runs[0], part)):
+            return False
+    return _asks_nothing(task, cells, check)
+
+
+def _likely_met(task: Task, reference: Known, beside: NDArray[np.bool_]) -> bool:
     """Whether outputs of the reference meet the guard of the claim by more than they round; no proof."""
     claim, turned = task.property, task.space.decide == "min"
-    if not isinstance(claim, Guarded):
-        return False
     values, unsure = reference
-    if task.constraints:
-        unsure = unsure | _outside(task, run, run.cells.choices(part))
-    return likely_met(claim, values.value[:, ~unsure], lowest_wins=turned)
+    return isinstance(claim, Guarded) and likely_met(claim, values.value[:, ~(unsure | beside)], lowest_wins=turned)
+
+
+def _beside(task: Task, run: Run, part: range) -> NDArray[np.bool_]:
+    """Which of these cells are not in the region, for certain."""
+    return _outside(task, run, run.cells.choices(part)) if task.constraints else np.zeros(len(part), bool)
 
 
 def _outside(task: Task, run: Run, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -211,19 +226,24 @@ def _asks_nothing_at(task: Task, claim: Guarded, cells: CellRuns, chosen: Sequen
         return False
 
 
-def _leaving(task: Task, run: Run, part: range, threads: int) -> list[int]:
+def _leaving(task: Task, run: Run, part: range, beside: NDArray[np.bool_], threads: int) -> list[int]:
     """The cells, by their place among these, where a type may be left."""
     watch = Watch(isinstance(task.property, NeverWraps), np.zeros(len(part), bool))
     _, unsure = run(part, watch, threads)
-    return list(np.flatnonzero(watch.outside | unsure).tolist())
+    return list(np.flatnonzero((watch.outside | unsure) & ~beside).tolist())
 
 
-def _unsettled(task: Task, reference: Known, candidate: Known, check: Callable[[], None]) -> list[int]:
-    """The cells, by their place among these, where a closer look is needed: one for each pair of exact outputs."""
+def _unsettled(
+    task: Task, reference: Known, candidate: Known, beside: NDArray[np.bool_], check: Callable[[], None]
+) -> list[int]:
+    """The cells, by their place among these, where a closer look is needed: one for each pair of exact outputs.
+
+    What is true of the one is true of the others, so none of them may lie `beside` the region.
+    """
     (f, open_f), (g, open_g) = reference, candidate
     turned = task.space.decide == "min"
     unsure = open_f | open_g
-    left = np.flatnonzero(unsure | ~surely(task.property, f.ends(), g.ends(), lowest_wins=turned))
+    left = np.flatnonzero((unsure | ~surely(task.property, f.ends(), g.ends(), lowest_wins=turned)) & ~beside)
     exact = ~unsure
     for values in (f, g):
         if values.radius is not None:

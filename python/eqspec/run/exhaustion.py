@@ -17,7 +17,7 @@ from time import perf_counter
 from eqspec.lazy_dataclass import dataclass
 from eqspec.networks.cells.cutting import MOST_CUTS
 from eqspec.replay.replay import Replay
-from eqspec.run.by_cells import MOST_CELLS, asked, cells_of, on_cells
+from eqspec.run.by_cells import MOST_CELLS, asked, cells_of, on_cells, says_nothing
 from eqspec.run.cell_runs import CellRuns
 from eqspec.run.description import describe
 from eqspec.run.monitor import Progress
@@ -63,6 +63,22 @@ class Plan:
     def fits(self) -> bool:
         """Whether there is time for it."""
         return self.before >= 0.0
+
+    def says_nothing(self, task: Task, options: Options, progress: Callable[[Progress], None], began: float) -> bool:
+        """Whether no cell meets the guard of a claim that a search proved: between the points of a grid some input may.
+
+        False where the time runs out before it is known.
+        """
+        in_time = within(task, options, 1.0)
+
+        def check() -> None:
+            in_time()
+            progress(_Done(1.0, 0, 0, perf_counter() - began))
+
+        try:
+            return says_nothing(task, check, self.cells, threads=options.workers(task))
+        except TooLateError:
+            return False
 
     @property
     def in_words(self) -> str | None:

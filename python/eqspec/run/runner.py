@@ -243,9 +243,12 @@ class Runner:
         if not about_one:
             brief = replace(options, ends=perf_counter() + planned.before, weaken=False)
             searched = self._search(task, monitor, stop, brief, earlier)
+        watching = _watching(task, Recorder(), monitor, stop)
+        if searched is not None:
+            if searched.verdict is Verdict.EQUIVALENT and not searched.vacuous:
+                return replace(searched, vacuous=planned.says_nothing(task, options, watching, began))
             if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
                 return searched
-        watching = _watching(task, Recorder(), monitor, stop)
         found = planned.run(task, options, self.replay(task), watching, began)
         if found.verdict is Verdict.UNKNOWN and searched is not None:
             return searched if (searched.certified_fraction or 0.0) > (found.certified_fraction or 0.0) else found

@@ -17,7 +17,8 @@ from eqspec.networks.grids import Region
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Epsilon, NeverSaturates, NeverWraps, Property
+from eqspec.property import Epsilon, Guarded, Margin, NeverSaturates, NeverWraps, Property, Top1
+from eqspec.replay.holding import asks_nothing
 from eqspec.replay.replay import Replay
 from eqspec.run import exhaustion
 from eqspec.run.cell_runs import CellRuns, runs_on
@@ -27,7 +28,7 @@ from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.result import Result
-from eqspec.tasks.task import Task
+from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Reason, Verdict
 from levels import cases
 from small_tasks import space, task
@@ -234,6 +235,10 @@ def test_claims_are_decided_by_running_all_cells(seed: int) -> None:
     result = Runner(Options(timeout=2.0)).run(pair.asked(claim))
     broken = pair.broken(claim)
     assert result.verdict is not (Verdict.EQUIVALENT if broken else Verdict.DIFFERENT)
+    if result.verdict is Verdict.EQUIVALENT and isinstance(claim, Guarded):
+        outputs = [[(x, x) for x in f[-1][1]] for f, _ in pair.values]
+        met = any(not asks_nothing(claim, f, lowest_wins=pair.lowest_wins) for f in outputs)
+        assert not (result.vacuous and met)
     if result.witness is not None:
         assert Replay(pair.asked(claim)).replay(result.witness.normalised) is not None
 
@@ -282,6 +287,27 @@ def test_hundreds_of_thousands_of_cells(claim: Property, wraps: bool, high: int,
     else:
         assert result.witness is not None
         assert abs(sum(result.witness.normalised)) == 800
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("claim", [Margin("0.25"), Top1()])
+def test_what_is_met_between_the_points_of_a_grid_alone_says_nothing(claim: Property) -> None:
+    """x - y lies between -1/8 and 1/8 on the grid, and reaches 1 between its points."""
+    rounds = Curves.all(Quantiser(0.125, -100, 100, Rounding.FLOOR).curve)
+    steps = (
+        Step((Term(-1, Tile.dense(np.array([[1.0, -1.0], [0.0, 0.0]]))),), np.zeros(2), None, rounds),
+        Step((Term(0, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),
+    )
+    one, other = (Network(steps, 2, "m", name) for name in "ab")
+    lattice = Lattice(Fraction(0), Fraction(1, 8))
+    near = (
+        LinearConstraint((Fraction(1), Fraction(-1)), Fraction(1, 8)),
+        LinearConstraint((Fraction(-1), Fraction(1)), Fraction(1, 8)),
+    )
+    given = task(one, other, claim, [0, 0], [8, 8], lattices=(lattice,) * 2, constraints=near, space=space(2, 2))
+    result = Runner(Options(timeout=20.0)).run(given)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert result.vacuous is isinstance(claim, Margin)
 
 
 class Watching(Monitor):
