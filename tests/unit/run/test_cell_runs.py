@@ -1,6 +1,7 @@
 """Networks that the core runs in all cells of a region, against rationals at every point; and runs of all cells."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from eqspec.property import Epsilon, Guarded, Margin, NeverSaturates, NeverWraps
 from eqspec.replay.holding import asks_nothing
 from eqspec.replay.replay import Replay
 from eqspec.run import exhaustion
+from eqspec.run.by_cells import by_cells
 from eqspec.run.cell_runs import CellRuns, runs_on
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
@@ -308,6 +310,27 @@ def test_what_is_met_between_the_points_of_a_grid_alone_says_nothing(claim: Prop
     result = Runner(Options(timeout=20.0)).run(given)
     assert result.verdict is Verdict.EQUIVALENT
     assert result.vacuous is isinstance(claim, Margin)
+
+
+@pytest.mark.parametrize("claim", [Epsilon(0), NeverSaturates()])
+def test_what_breaks_a_claim_beside_its_region_settles_nothing(claim: Property) -> None:
+    """x - y is cut off at 1/8, as constraints do; beside them it is at most of 16 641 points."""
+
+    def difference(high: int) -> Network:
+        rounds = Curves.all(Quantiser(0.125, -high, high, Rounding.FLOOR).curve)
+        steps = (
+            Step((Term(-1, Tile.dense(np.array([[1.0, -1.0]]))),), np.zeros(1), None, rounds),
+            Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity"),
+        )
+        return Network(steps, 2, "m", f"{high}")
+
+    near = [LinearConstraint((Fraction(s), Fraction(-s)), Fraction(1, 8)) for s in (1, -1)]
+    region = {"lattices": (Lattice(Fraction(0), Fraction(1, 8)),) * 2, "space": space(2, 1)}
+    given = task(difference(200), difference(1), claim, [0, 0], [16, 16], constraints=tuple(near), **region)
+    found = by_cells(given, Replay(given), lambda: None)
+    assert (found.cells, found.proved) == (129**2, True)
+    wider = replace(given, constraints=(replace(near[0], bound=Fraction(1, 4)), near[1]))
+    assert by_cells(wider, Replay(wider), lambda: None).witness is not None
 
 
 class Watching(Monitor):
