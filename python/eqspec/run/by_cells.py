@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from operator import mul
 
 import numpy as np
@@ -67,9 +68,16 @@ def by_cells(
 def cells_of(task: Task, most: int, *, cuts: int = MOST_CUTS) -> CellRuns | int | None:
     """The networks of a claim on the cells of its region; how many if more than `most`, None if infinitely many.
 
-    `cuts` limits the cells of all inputs, added up.
+    `cuts` limits the cells of all inputs, added up. Of inputs on a lattice that constraints are about, every point is a
+    cell if there are so few, so that a cell lies in the region or beside it.
     """
-    return runs_on(region_of(task), asked(task), most, outside=isinstance(task.property, Containment), cuts=cuts)
+    region, outside = region_of(task), isinstance(task.property, Containment)
+    run_on = partial(runs_on, region, asked(task), most, outside=outside, cuts=cuts)
+    bound = {i for constraint in task.constraints for i, a in enumerate(constraint.coefficients) if a}
+    apart = sorted(bound & {i for i, lattice in enumerate(task.lattices) if lattice is not None})
+    if apart and isinstance(cells := run_on(apart=apart), CellRuns):
+        return cells
+    return run_on()
 
 
 def asked(task: Task) -> tuple[Network, ...]:

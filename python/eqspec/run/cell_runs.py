@@ -89,27 +89,33 @@ class CellRuns:
         return known
 
 
-_Question = tuple[Region, bool]
+_Question = tuple[Region, bool, tuple[int, ...]]
 _latest: WeakKeyDictionary[Network, tuple[list[ref[Network]], _Question, CellRuns]] = WeakKeyDictionary()
 
 
 def runs_on(
-    region: Region, networks: Sequence[Network], most: int, *, outside: bool = False, cuts: int = MOST_CUTS
+    region: Region,
+    networks: Sequence[Network],
+    most: int,
+    *,
+    outside: bool = False,
+    apart: Sequence[int] = (),
+    cuts: int = MOST_CUTS,
 ) -> CellRuns | int | None:
     """The networks, the candidate last, on the cells of a region if there are at most so many; else as `cut`."""
     if (kept := _latest.get(networks[-1])) is not None:
         same = len(kept[0]) == len(networks) and all(a() is b for a, b in zip(kept[0], networks, strict=True))
-        if same and kept[1] == (region, outside) and kept[2].cells.count <= most:
+        if same and kept[1] == (region, outside, tuple(apart)) and kept[2].cells.count <= most:
             return kept[2]
     if not all(within_limits(network.steps) for network in networks):
         return None
     prepared = [_prepared(network) for network in networks]
-    cells = cut(region, [steps for steps, _ in prepared], most, outside=outside, cuts=cuts)
+    cells = cut(region, [steps for steps, _ in prepared], most, outside=outside, apart=apart, cuts=cuts)
     if not isinstance(cells, Cells):
         return cells
     made = CellRuns(networks, prepared, cells)
     if cells.count * made.outputs <= _MOST_KEPT:
-        _latest[networks[-1]] = [ref(network) for network in networks], (region, outside), made
+        _latest[networks[-1]] = [ref(network) for network in networks], (region, outside, tuple(apart)), made
     return made
 
 

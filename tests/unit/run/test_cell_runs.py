@@ -333,6 +333,22 @@ def test_what_breaks_a_claim_beside_its_region_settles_nothing(claim: Property) 
     assert by_cells(wider, Replay(wider), lambda: None).witness is not None
 
 
+@pytest.mark.parametrize(("bound", "vacuous"), [(Fraction(3, 2), True), (Fraction(2), False)])
+def test_points_of_one_cell_on_both_sides_of_a_constraint(bound: Fraction, vacuous: bool) -> None:
+    """Scores are the integral part of x, and 1, on halves from 1 to 3; both networks are one, written in two ways."""
+
+    def rounding(unit: float) -> Network:
+        curves = Curves.all(Quantiser(unit, -8, 8, Rounding.FLOOR, unit=1.0).curve)
+        first = Step((Term(-1, Tile.dense(np.array([[unit]]))),), np.zeros(1), None, curves)
+        last = Step((Term(0, Tile.dense(np.array([[1.0], [0.0]]))),), np.array([0.0, 1.0]), None, "identity")
+        return Network((first, last), 1, "m", f"{unit}")
+
+    at_most = (LinearConstraint((Fraction(1),), bound),)
+    region = {"lattices": (Lattice(Fraction(0), Fraction(1, 2)),), "space": space(1, 2), "constraints": at_most}
+    result = Runner(Options(timeout=10.0)).run(task(rounding(1.0), rounding(2.0), Margin(1), [1], [3], **region))
+    assert (result.verdict, result.vacuous) == (Verdict.EQUIVALENT, vacuous)
+
+
 class Watching(Monitor):
     """Keeps what it is told."""
 

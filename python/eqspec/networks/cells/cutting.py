@@ -60,19 +60,34 @@ class Cells:
 
 
 def cut(
-    region: Region, found: Sequence[InputSteps], most: int, *, outside: bool = False, cuts: int = MOST_CUTS
+    region: Region,
+    found: Sequence[InputSteps],
+    most: int,
+    *,
+    outside: bool = False,
+    apart: Sequence[int] = (),
+    cuts: int = MOST_CUTS,
 ) -> Cells | int | None:
     """The cells of a region for these programs; how many there are if more than `most`; None if infinitely many.
 
     Where inputs have more cells than `cuts`, added up, the number counts cuts at one place twice. With `outside` what
     saturates is a cell by itself, although its value is that of the level next to it: for claims about what leaves its
-    type.
+    type. Of the inputs `apart`, which have lattices, every point is a cell.
     """
     none: frozenset[Line] = frozenset()
     by_input = [none.union(*(steps.lines(place) for steps in found)) for place in range(len(region.lower))]
-    read = np.any([steps.read for steps in found], axis=0).tolist()
+    read = np.any([steps.read for steps in found], axis=0)
+    read[list(apart)] = True
     inputs = list(
-        zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, repeat(outside), strict=False)
+        zip(
+            region.lower,
+            region.upper,
+            region.lattices or repeat(None),
+            by_input,
+            read.tolist(),
+            repeat(outside),
+            strict=False,
+        )
     )
     # Many inputs are alike, as pixels are, and integers are compared in less time than fractions.
     alike: dict[Hashable, int] = {}
