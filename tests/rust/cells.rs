@@ -95,7 +95,7 @@ fn known_steps_tables_and_lines() {
         step(Origin::Inputs, &[8, 0, 0, 8], 2, Function::Identity),
         step(Origin::Step(0), &[8, 0, 0, 8], 2, Function::Curves(Arc::new(curves))),
     ];
-    let known = Known { places: vec![1, 1], table: vec![0.5, 9.0, -4.0, 8.0], width: 2 };
+    let known = Known { places: vec![1, 1], table: vec![0.5, 0.25, -4.0, 8.0], width: 2 };
     let table = Rule::new("table", &[0.0, 2.0, 10.0, 11.0]).unwrap();
     let lines = Rule::new("lines", &[-3.0, 2.0, 1.0, 0.5, 0.0]).unwrap();
     let rules = [Vec::new(), vec![Some(table), Some(lines)]];
@@ -112,7 +112,7 @@ fn known_steps_tables_and_lines() {
     made.run(0, &mut outputs, &mut notes, &mut CellBuffers::default());
     assert_eq!(outputs[..2], [11.0, -7.0]);
     assert_eq!(outputs[3], 4.0);
-    assert_eq!(notes, [0, note::OPEN]); // 9 is not in the table
+    assert_eq!(notes, [0, note::OPEN]); // a quarter is not in the table
 }
 
 #[test]
