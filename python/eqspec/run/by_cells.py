@@ -35,6 +35,8 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 
 MOST_CELLS, FEW_CELLS = 1 << 16, 1 << 12
+_MOST_APART = 1 << 20
+"""The most cells of regions whose points constraints tell apart; with more, points of one value are one cell again."""
 _MOST_ALONE = 1 << 12
 """The most cells that are evaluated one by one in rational arithmetic."""
 
@@ -71,13 +73,13 @@ def cells_of(task: Task, most: int, *, cuts: int = MOST_CUTS) -> CellRuns | int 
     `cuts` limits the cells of all inputs, added up. Of inputs on a lattice that constraints are about, every point is a
     cell if there are so few, so that a cell lies in the region or beside it.
     """
-    region, outside = region_of(task), isinstance(task.property, Containment)
-    run_on = partial(runs_on, region, asked(task), most, outside=outside, cuts=cuts)
+    outside = isinstance(task.property, Containment)
+    run_on = partial(runs_on, region_of(task), asked(task), outside=outside, cuts=cuts)
     bound = {i for constraint in task.constraints for i, a in enumerate(constraint.coefficients) if a}
     apart = sorted(bound & {i for i, lattice in enumerate(task.lattices) if lattice is not None})
-    if apart and isinstance(cells := run_on(apart=apart), CellRuns):
+    if apart and isinstance(cells := run_on(min(most, _MOST_APART), apart=apart), CellRuns):
         return cells
-    return run_on()
+    return run_on(most)
 
 
 def asked(task: Task) -> tuple[Network, ...]:
