@@ -132,5 +132,6 @@ def test_constraints_that_are_asked_at_one_point_of_a_cell_are_found(
     """As they were: a guard that other points of the cell meet was called met nowhere."""
     seeds = [FIRST + 4465]
     assert not _found(seeds, tmp_path)
+    monkeypatch.setattr(by_cells, "_MOST_APART", 0)  # points of one value are one cell
     monkeypatch.setattr(by_cells, "_single", lambda _, cells: np.ones(len(cells.numbers), bool))
     assert _found(seeds, tmp_path)
