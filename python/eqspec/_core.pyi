@@ -52,16 +52,15 @@ _Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, _Function]
 class CellProgram:
     """A network in all cells of a region. For each step: rules of its kinds of functions that are no quantisers, a
     `table` (first, per unit, values...) or `lines` (knots..., slope and offset...); how far the arguments of its
-    quantisers (rows,) may be off in any cell, in levels, and how near they are taken for multiples of a half; and its
-    values where they are known, as the input of each row and a table (rows, cells) by its cell. `numbers` stand for the
-    cells of each input. ValueError if these do not fit.
+    quantisers (rows,) may be off in any cell, in levels; and its values where they are known, as the input of each row
+    and a table (rows, cells) by its cell. `numbers` stand for the cells of each input. ValueError if these do not fit.
     """
 
     def __new__(
         cls,
         steps: Sequence[_Step],
         rules: Sequence[Sequence[tuple[str, Sequence[float]] | None]],
-        doubts: Sequence[tuple[_Array, _Array] | None],
+        slack: Sequence[_Array | None],
         known: Sequence[tuple[Sequence[int], _Array] | None],
         numbers: Sequence[Sequence[float]],
     ) -> CellProgram: ...

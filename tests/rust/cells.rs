@@ -2,7 +2,7 @@
 
 use crate::random::for_all;
 use eqspec::curve::{Curve, Rounding};
-use eqspec::network::cells::{CellBuffers, CellProgram, Doubts, Known, Rule, note};
+use eqspec::network::cells::{CellBuffers, CellProgram, Known, Rule, note};
 use eqspec::network::{Curves, Function, Origin, Step, Term, Tile};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
@@ -59,7 +59,7 @@ fn levels_of_all_cells_are_those_of_integers() {
         ];
         let cells = [&a, &b, &c];
         let floats = cells.map(|list| list.iter().map(|x| f64::from(*x) * EIGHTH).collect()).to_vec();
-        let given = vec![(vec![f64::from(slack) / 64.0; 2], vec![0.0; 2]), Doubts::default()];
+        let given = vec![vec![f64::from(slack) / 64.0; 2], Vec::new()];
         let program = CellProgram::new(steps, &[vec![None], Vec::new()], given, vec![None, None], floats).unwrap();
         let count = a.len() * b.len() * c.len();
         let (mut outputs, mut notes) = (vec![0.0; 2 * count], vec![0; count]);
@@ -100,14 +100,8 @@ fn known_steps_tables_and_lines() {
     let lines = Rule::new("lines", &[-3.0, 2.0, 1.0, 0.5, 0.0]).unwrap();
     let rules = [Vec::new(), vec![Some(table), Some(lines)]];
     let numbers = vec![vec![7.0], vec![1.0, 2.0]];
-    let made = CellProgram::new(
-        steps,
-        &rules,
-        vec![Default::default(), (vec![0.0; 2], vec![0.0; 2])],
-        vec![Some(known), None],
-        numbers,
-    )
-    .unwrap();
+    let made =
+        CellProgram::new(steps, &rules, vec![Vec::new(), vec![0.0; 2]], vec![Some(known), None], numbers).unwrap();
     let (mut outputs, mut notes) = (vec![0.0; 4], vec![0; 2]);
     made.run(0, &mut outputs, &mut notes, &mut CellBuffers::default());
     assert_eq!(outputs[..2], [11.0, -7.0]);
@@ -130,10 +124,10 @@ fn divisors_that_are_no_powers_of_two_leave_no_doubt() {
             step(Origin::Inputs, &[8], 1, Function::Curves(Arc::new(curves))),
             step(Origin::Step(0), &[8], 1, Function::Identity),
         ];
-        let doubts = vec![(vec![0.0], vec![1e-9]), Doubts::default()];
+        let slack = vec![vec![0.0], Vec::new()];
         let (mut outputs, mut notes) = (vec![0.0; numbers.len()], vec![0; numbers.len()]);
         let given = vec![numbers.clone()];
-        let program = CellProgram::new(steps, &[vec![None], Vec::new()], doubts, vec![None, None], given).unwrap();
+        let program = CellProgram::new(steps, &[vec![None], Vec::new()], slack, vec![None, None], given).unwrap();
         program.run(0, &mut outputs, &mut notes, &mut CellBuffers::default());
         for (x, level) in numbers.iter().zip(outputs) {
             // With n = 64 x and scale = d / 32 it is n / (2 d) + zero / 2.

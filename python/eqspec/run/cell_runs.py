@@ -169,7 +169,7 @@ class Run:
             return None
         numbers = [row[: len(n)].tolist() for row, n in zip(self._inputs, self.cells.numbers, strict=True)]
         program = steps_for_core(network.steps, network.input_size, [step.function for step in network.steps])
-        return core.CellProgram(program, found.rules, found.doubts, tables, numbers), found
+        return core.CellProgram(program, found.rules, found.slack, tables, numbers), found
 
     def inputs(self, chosen: NDArray[np.intp]) -> Array:
         """The points (I, N) that stand for cells, rounded."""

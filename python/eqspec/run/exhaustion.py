@@ -83,11 +83,9 @@ class Plan:
     @property
     def in_words(self) -> str | None:
         """What it takes, for people whose time it may be worth; None for more than some days."""
-        size, unit = next(
-            (s, u) for s, u in ((1, "s"), (60, "min"), (3600, "h")) if self.seconds < 100 * s or s == 3600
-        )
         if self.seconds > 3 * _LONGEST:
             return None
+        size, unit = (1, "s") if self.seconds < 100 else (60, "min") if self.seconds < 6000 else (3600, "h")
         count = f"{self.cells.cells.count:,}".replace(",", " ")
         return f"running all {count} cells takes about {self.seconds / size:.0f} {unit}"
 

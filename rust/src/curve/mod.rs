@@ -26,7 +26,7 @@ mod waves;
 use function::Function;
 
 pub use crate::numeric::near::Near;
-pub use certain_levels::{Doubt, Levels};
+pub use certain_levels::Levels;
 pub use exact_rounding::{ExactRounding, UNKNOWN, ZERO, lowest_bit};
 pub use fan::Fan;
 pub use function::{Bend, Piece};

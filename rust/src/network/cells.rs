@@ -12,7 +12,7 @@
 //! term is one matrix product.
 
 use super::{Function, Origin, Step};
-use crate::curve::{Curve, Doubt};
+use crate::curve::Curve;
 use crate::error::{Error, same_size};
 use crate::numeric::kernels::Accumulate;
 use crate::numeric::vectorised;
@@ -31,9 +31,6 @@ pub struct Known {
     /// The length of a row of the table.
     pub width: usize,
 }
-
-/// For each row of a step what [`Doubt`] has of it, slack and snap; empty where nothing is rounded.
-pub type Doubts = (Vec<f64>, Vec<f64>);
 
 /// What is said of a cell, as bits.
 pub mod note {
@@ -95,7 +92,7 @@ impl Rule {
 
     /// Puts values in the place of arguments; what is to be said of them.
     #[inline(always)]
-    fn apply(&self, values: &mut [f64], doubt: Doubt<'_>) -> u8 {
+    fn apply(&self, values: &mut [f64], slack: &[f64]) -> u8 {
         match self {
             Self::Identity => 0,
             Self::Relu => {
@@ -106,7 +103,7 @@ impl Rule {
             }
             Self::Levels(curve) => {
                 let Some(quantiser) = curve.quantiser() else { return note::OPEN };
-                let found = quantiser.put_levels(values, doubt);
+                let found = quantiser.put_levels(values, slack);
                 let outside = if quantiser.wraps() { note::WRAPPED } else { note::SATURATED };
                 (u8::from(found.open) * note::OPEN) | (u8::from(found.outside) * outside)
             }
@@ -141,8 +138,8 @@ pub struct CellProgram {
     steps: Vec<Step>,
     /// For each step what is done to its rows: to those up to this number, and behind the ones before.
     rules: Vec<Vec<(usize, Rule)>>,
-    /// For each step and row how far the argument of its quantiser may be off, as [`Doubt`] has it.
-    doubts: Vec<Doubts>,
+    /// For each step and row how far the argument of its quantiser may be off; empty where nothing is rounded.
+    slack: Vec<Vec<f64>>,
     /// The values of steps that are known beforehand.
     known: Vec<Option<Known>>,
     /// The numbers that stand for the cells of each input.
@@ -163,17 +160,17 @@ impl CellProgram {
     pub fn new(
         steps: Vec<Step>,
         rules: &[Vec<Option<Rule>>],
-        doubts: Vec<Doubts>,
+        slack: Vec<Vec<f64>>,
         known: Vec<Option<Known>>,
         numbers: Vec<Vec<f64>>,
     ) -> Result<Self, Error> {
-        same_size("doubts of steps", doubts.len(), steps.len())?;
+        same_size("slack of steps", slack.len(), steps.len())?;
         same_size("what is known of steps", known.len(), steps.len())?;
         same_size("rules of steps", rules.len(), steps.len())?;
         let mut applied = Vec::with_capacity(steps.len());
-        for (((step, doubts), known), rules) in steps.iter().zip(&doubts).zip(&known).zip(rules) {
+        for (((step, slack), known), rules) in steps.iter().zip(&slack).zip(&known).zip(rules) {
             let Some(known) = known else {
-                applied.push(rules_of(step, rules, doubts)?);
+                applied.push(rules_of(step, rules, slack)?);
                 continue;
             };
             applied.push(Vec::new());
@@ -189,7 +186,7 @@ impl CellProgram {
         if numbers.iter().any(Vec::is_empty) {
             return Err(Error::Value { name: "numbers", value: "none".into(), accepted: "one for each cell" });
         }
-        Ok(Self { steps, rules: applied, doubts, known, numbers })
+        Ok(Self { steps, rules: applied, slack, known, numbers })
     }
 
     /// How many outputs the network has.
@@ -263,14 +260,13 @@ impl CellProgram {
 }
 
 /// What is done to the rows of a step that is not known.
-fn rules_of(step: &Step, rules: &[Option<Rule>], (slack, snap): &Doubts) -> Result<Vec<(usize, Rule)>, Error> {
+fn rules_of(step: &Step, rules: &[Option<Rule>], slack: &[f64]) -> Result<Vec<(usize, Rule)>, Error> {
     let curves = match &step.function {
         Function::Identity => return Ok(vec![(step.rows, Rule::Identity)]),
         Function::Relu => return Ok(vec![(step.rows, Rule::Relu)]),
         Function::Curves(curves) => curves,
     };
     same_size("slack of a step", slack.len(), step.rows)?;
-    same_size("snap of a step", snap.len(), step.rows)?;
     same_size("rules of a step", rules.len(), curves.kinds().len())?;
     let (mut found, mut to) = (Vec::new(), 0);
     for alike in curves.of_rows().chunk_by(|a, b| a == b) {
@@ -317,15 +313,12 @@ impl vectorised::Task for Together<'_> {
                 let shape = (term.tile.columns, cells);
                 term.tile.shape().product(value, &term.tile.weight, from, shape, Accumulate::Add, panels);
             }
-            let (rules, (slack, snap)) = (&program.rules[s], &program.doubts[s]);
+            let (rules, slack) = (&program.rules[s], &program.slack[s]);
             for (values, noted) in value.chunks_exact_mut(step.rows).zip(notes.iter_mut()) {
                 let mut from = 0;
                 for (to, rule) in rules {
-                    let doubt = Doubt {
-                        slack: slack.get(from..*to).unwrap_or_default(),
-                        snap: snap.get(from..*to).unwrap_or_default(),
-                    };
-                    *noted |= rule.apply(&mut values[from..*to], doubt);
+                    let slack = slack.get(from..*to).unwrap_or_default();
+                    *noted |= rule.apply(&mut values[from..*to], slack);
                     from = *to;
                 }
             }

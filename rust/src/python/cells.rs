@@ -28,14 +28,11 @@ impl CellProgram {
     fn new(
         steps: Vec<PyStep<'_>>,
         rules: Vec<Vec<Option<PyRule>>>,
-        doubts: Vec<Option<(PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>)>>,
+        slack: Vec<Option<PyReadonlyArray1<'_, f64>>>,
         known: Vec<Option<PyKnown<'_>>>,
         numbers: Vec<Vec<f64>>,
     ) -> PyResult<Self> {
-        let lists = |(slack, snap): &(PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>)| {
-            (slack.as_array().to_vec(), snap.as_array().to_vec())
-        };
-        let doubts = doubts.iter().map(|rows| rows.as_ref().map(lists).unwrap_or_default());
+        let slack = slack.iter().map(|rows| rows.as_ref().map_or_else(Vec::new, |rows| rows.as_array().to_vec()));
         let table = |(places, table): &PyKnown<'_>| {
             let table = table.as_array();
             same_size("inputs of known rows", places.len(), table.nrows())?;
@@ -46,7 +43,7 @@ impl CellProgram {
         let rule = |rule: &Option<PyRule>| rule.as_ref().map(|(name, n)| Rule::new(name, n)).transpose();
         let rules = rules.iter().map(|kinds| kinds.iter().map(rule).collect()).collect::<Result<Vec<Vec<_>>, _>>();
         let made = known.and_then(|known| {
-            cells::CellProgram::new(program(numbers.len(), &steps)?, &rules?, doubts.collect(), known, numbers)
+            cells::CellProgram::new(program(numbers.len(), &steps)?, &rules?, slack.collect(), known, numbers)
         });
         Ok(Self(made.map_err(|e| python_error(&e))?))
     }

@@ -166,8 +166,8 @@ def step_of(function: Curve, weight: float = 1.0) -> tuple[Step, Step]:
 def slack_of(function: Curve, given: Values, weight: float = 1.0) -> float:
     found = everywhere(CertainProgram(step_of(function, weight)), given, {})
     assert found is not None
-    assert found.doubts[0] is not None
-    return float(found.doubts[0][0][0])
+    assert found.slack[0] is not None
+    return float(found.slack[0][0])
 
 
 def test_how_far_arguments_may_be_off() -> None:
@@ -400,10 +400,8 @@ def test_the_core_refuses_what_does_not_fit() -> None:
         ([[("table", [0.0, 1.0, 5.0])]], [[]], "numbers"),
     ):
         with pytest.raises(ValueError, match=named):
-            core.CellProgram([sums], rules, [(np.zeros(1), np.zeros(1))], [None], numbers)
-    made = core.CellProgram(
-        [sums], [[("table", [0.0, 1.0, 5.0, 7.0])]], [(np.zeros(1), np.zeros(1))], [None], [[0.0, 1.0, 2.0, 0.5]]
-    )
+            core.CellProgram([sums], rules, [np.zeros(1)], [None], numbers)
+    made = core.CellProgram([sums], [[("table", [0.0, 1.0, 5.0, 7.0])]], [np.zeros(1)], [None], [[0.0, 1.0, 2.0, 0.5]])
     outputs, (unsure, *_) = made.run(0, 4)
     assert outputs[:2, 0].tolist() == [5.0, 7.0]
     assert unsure.tolist() == [False, False, True, True]

@@ -31,7 +31,7 @@ from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.quantiser import Quantiser, in_floats
 
 _UNIT = 2.0**-53
-_MORE = 1.0 + 2.0**-20
+MORE = 1.0 + 2.0**-20
 """What is computed of a radius is blown up by this, more than the rounding of at most 2^24 operations that made it."""
 _LEAST = 1e-290
 """More than underflow may take away."""
@@ -168,7 +168,7 @@ class CertainProgram:
         for tile, given in zip(tiles, read, strict=True):
             largest = largest + tile.size.apply(np.abs(given.value).max(axis=1, initial=0.0)[:, None])
         finest, exact = self._exact_rows(step, tiles, read, largest[:, 0])
-        most = largest[:, 0] * _MORE
+        most = largest[:, 0] * MORE
         if exact.all():
             return Sums(most, None, int(finest.min(initial=OF_ZERO)))
         products = sum(tile.tile.taps for tile in tiles) + len(tiles) + 1
@@ -183,7 +183,7 @@ class CertainProgram:
                 radius += tile.error.apply(width)
         if step.bias_error is not None:
             radius += step.bias_error[:, None]
-        radius *= _MORE
+        radius *= MORE
         radius[exact] = 0.0
         return Sums(most, radius, int(finest[exact].min(initial=OF_ZERO)))
 
@@ -262,7 +262,7 @@ def _quantised(q: Quantiser, given: Values, unsure: Mask, watch: Watch | None) -
         quotient = given.value / q.scale
         slack = unit_roundings(4.0 * (np.abs(quotient) + abs(q.zero) + 1.0))
         if given.radius is not None:
-            slack += given.radius / q.scale * _MORE
+            slack += given.radius / q.scale * MORE
         ends = [in_floats(quotient + q.zero + side, q.rounding) for side in (-slack, slack)]
         if watch is not None and watch.wraps == q.wraps:
             watch.outside[~((ends[0] >= q.low) & (ends[1] <= q.high)).all(axis=0)] = True

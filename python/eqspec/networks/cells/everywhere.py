@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.lazy_dataclass import dataclass
-from eqspec.networks.cells.certain_values import CertainProgram, Values, exact_values, unit_roundings
+from eqspec.networks.cells.certain_values import MORE, CertainProgram, Values, exact_values, unit_roundings
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.grain import LEAST, OF_ZERO, grain, powers_of_two, sums_are_exact
@@ -29,7 +29,6 @@ from eqspec.networks.quantiser import Quantiser
 
 _MOST_LEVELS = 2.0**50
 """Levels below are integers that the core computes with exactly."""
-_MORE = 1.0 + 2.0**-20
 _MOST_ENTRIES = 1 << 14
 """The longest table; to make it takes about a second."""
 
@@ -37,19 +36,14 @@ Rule = tuple[str, list[float]]
 """A `table` (first, per unit, values...) or `lines` (knots..., slope and offset...), as the core takes them."""
 
 
-Doubts = tuple[Array, Array]
-"""How far the argument of each row (rows,) may be off, in levels; and where it is either a multiple of a half or
-farther than twice that from one, so that the core can tell, 0 and how near it is taken for one."""
-
-
 @dataclass(frozen=True)
 class Everywhere:
-    """For each step the rules of its kinds of functions and the doubts of its quantisers, None where it has neither;
-    radius (O,) and grain of the outputs. Without a radius all outputs are exact.
+    """For each step the rules of its kinds of functions and the slack (rows,) of its quantisers, None where it has
+    neither; radius (O,) and grain of the outputs. Without a radius all outputs are exact.
     """
 
     rules: tuple[list[Rule | None], ...]
-    doubts: tuple[Doubts | None, ...]
+    slack: tuple[Array | None, ...]
     radius: Array | None
     grain: int
 
@@ -63,10 +57,10 @@ def everywhere(
     are not computed. No table is made that is longer than there are cells.
     """
     rules: list[list[Rule | None]] = []
-    doubts: list[Doubts | None] = []
+    slack: list[Array | None] = []
     after: list[Values] = []
     for number, step in enumerate(program.steps):
-        doubt, of_kinds = None, list[Rule | None]()
+        off, of_kinds = None, list[Rule | None]()
         if (now := known.get(number)) is None:
             sums = program.rounding(number, [inputs if s == INPUTS else after[s] for s in step.sources])
             now = Values(sums.largest[:, None], sums.radius, sums.grain)
@@ -74,14 +68,14 @@ def everywhere(
                 found = _Behind(step, now, min(cells, _MOST_ENTRIES))
                 if not found.all_of(step.function):
                     return None
-                now, doubt, of_kinds = found.values(), (found.slack, found.snap), found.rules
+                now, off, of_kinds = found.values(), found.slack, found.rules
         if not np.isfinite(now.value).all():
             return None
         rules.append(of_kinds)
-        doubts.append(doubt)
+        slack.append(off)
         after.append(now)
     last = after[-1]
-    return Everywhere(tuple(rules), tuple(doubts), None if last.radius is None else last.radius[:, 0], last.grain)
+    return Everywhere(tuple(rules), tuple(slack), None if last.radius is None else last.radius[:, 0], last.grain)
 
 
 _Rows = NDArray[np.intp]
@@ -91,7 +85,7 @@ class _Behind:
     """The rows of a step behind its functions."""
 
     def __init__(self, step: Step, sums: Values, entries: int) -> None:
-        self.slack, self.snap, self._value, self._radius = (np.zeros(step.rows) for _ in range(4))
+        self.slack, self._value, self._radius = (np.zeros(step.rows) for _ in range(3))
         self.rules: list[Rule | None] = []
         self._sizes, self._fine, self._entries = sums.value[:, 0], sums.grain, entries
         self._off = np.zeros(step.rows) if sums.radius is None else sums.radius[:, 0]
@@ -104,33 +98,34 @@ class _Behind:
     def all_of(self, function: Curves) -> bool:
         """Take up all functions of the step; False where one has no rule."""
         self.rules = [None] * len(function.kinds)
+        of_row = np.zeros(len(self._sizes)) if function.of_row is None else function.of_row
         for kind, curve in enumerate(function.kinds):
-            rows = np.arange(len(self._sizes)) if function.of_row is None else np.flatnonzero(function.of_row == kind)
-            if not len(rows) or (function.of_row is None and kind > 0):
+            rows = np.flatnonzero(of_row == kind)
+            if not len(rows):
                 continue
             if curve.name == "quantiser":
                 if not self._quantised(Quantiser.of(curve), rows):
                     return False
                 continue
-            lines = curve.name == "pieces" and _Lines.of(curve)
-            if lines and self._exact_on(lines, rows):
-                rule = self._on_lines(lines, rows)
-            elif (found := self._looked_up(curve, rows)) is not None:
-                rule = found
-            elif lines:
-                rule = self._on_lines(lines, rows)
-            else:
+            self.rules[kind] = rule = self._rule(curve, rows)
+            if rule is None:
                 return False
-            self.rules[kind] = rule
         return True
+
+    def _rule(self, curve: Curve, rows: _Rows) -> Rule | None:
+        """Lines where nothing is rounded on them, else a table, else lines all the same."""
+        lines = _Lines.of(curve) if curve.name == "pieces" else None
+        exact = lines is not None and self._exact_on(lines, rows)
+        rule = None if exact else self._looked_up(curve, rows)
+        return self._on_lines(lines, rows, exact=exact) if rule is None and lines is not None else rule
 
     def _quantised(self, q: Quantiser, rows: _Rows) -> bool:
         assert q.unit is not None
         assert q.base is not None
         off = self._off[rows]
         levels = (self._sizes[rows] + off) / q.scale * (1.0 + 2.0**-50) + abs(q.zero) + 1.0
-        self.slack[rows], self.snap[rows] = slack, snap = _doubts(q, levels, off, self._fine)
-        reach = np.ceil(levels + slack + snap) + 1.0
+        self.slack[rows] = slack = _slack(q, levels, off, self._fine)
+        reach = np.ceil(levels + slack) + 1.0
         if not (reach < _MOST_LEVELS).all():
             return False
         low, high = np.clip(-reach, q.low, q.high), np.clip(reach, q.low, q.high)
@@ -175,14 +170,14 @@ class _Behind:
         exact = (self._off[rows] == 0.0) & sums_are_exact(lines.sizes(self._sizes[rows]), finest)
         return not lines.off and bool(exact.all())
 
-    def _on_lines(self, lines: _Lines, rows: _Rows) -> Rule:
+    def _on_lines(self, lines: _Lines, rows: _Rows, *, exact: bool) -> Rule:
         """Lines that meet: where an argument is off, even on the next line, its value is by the steepest at most."""
         sizes, off = lines.sizes(self._sizes[rows]), self._off[rows]
-        radius = (lines.steepest * off + unit_roundings(sizes) + lines.off) * _MORE
+        radius = (lines.steepest * off + unit_roundings(sizes) + lines.off) * MORE
         fine = min(grain(lines.slopes) + self._fine, grain(lines.offsets))
-        if self._exact_on(lines, rows):
+        if exact:
             radius = np.zeros_like(radius)
-        self._set(rows, (lines.most(self._sizes[rows] + off) + radius) * _MORE, radius, fine)
+        self._set(rows, (lines.most(self._sizes[rows] + off) + radius) * MORE, radius, fine)
         pairs = np.stack([lines.slopes, lines.offsets], axis=1).reshape(-1)
         return "lines", [*lines.knots.tolist(), *pairs.tolist()]
 
@@ -237,21 +232,22 @@ class _Lines:
         return np.asarray(found)
 
 
-def _doubts(q: Quantiser, levels: Array, off: Array, fine: int) -> Doubts:
+def _slack(q: Quantiser, levels: Array, off: Array, fine: int) -> Array:
     """How far x / scale + zero may be off, in levels, and how it is rounded to an integer.
 
     Nothing is rounded where x, a multiple of 2^fine, is exact and the scale is a power of two: x / scale + zero, and
     that with a half more or less, are multiples of some power of two of which a float holds so many.
 
     With another scale, x / scale + zero less a half of an integer k is (2 x + 2 zero scale - k scale) / (2 scale). The
-    numerator is a multiple of the finest power of two that its terms are multiples of: it is 0 or no less than that.
+    numerator is a multiple of the finest power of two that its terms are multiples of: it is 0 or no less than that. If
+    it is 0, x / scale is a quotient of floats that a float holds, and nothing is rounded; else all that is rounded does
+    not lead to a multiple of a half, where levels change.
     """
-    rounded = unit_roundings(4.0 * levels) + off / q.scale * _MORE
+    rounded = unit_roundings(4.0 * levels) + off / q.scale * MORE
     zero, scale = grain(np.array([q.zero])), grain(np.array([q.scale]))
-    if not powers_of_two(np.array([q.scale])):
-        least = np.ldexp(0.5 / q.scale, max(min(fine + 1, scale, zero + scale + 1), -1000))
-        told = (off == 0.0) & (4.0 * rounded < least)
-        return np.where(told, 0.0, rounded), np.where(told, rounded, 0.0)
-    finest = min(fine - int(np.log2(q.scale)), zero, -1)
-    exact = (off == 0.0) & (fine >= LEAST) & sums_are_exact(levels, finest)
-    return np.where(exact, 0.0, rounded), np.zeros_like(rounded)
+    if powers_of_two(np.array([q.scale])):
+        finest = min(fine - int(np.log2(q.scale)), zero, -1)
+        certain = (fine >= LEAST) & sums_are_exact(levels, finest)
+    else:
+        certain = 4.0 * rounded < np.ldexp(0.5 / q.scale, min(fine + 1, scale, zero + scale + 1))
+    return np.where((off == 0.0) & certain, 0.0, rounded)
